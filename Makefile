@@ -1,0 +1,76 @@
+# Everything a newcomer or CI runs. `make` alone lists the targets.
+
+PYTHON ?= python3
+# The oldest Python the lock must serve, and what else to tell the resolver (UPGRADE=--upgrade).
+LOCK_PYTHON ?= 3.11
+UPGRADE ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.ready
+
+# Caches of compiled kernels and tools stay inside the project. numba looks only at the file of the function
+# it has compiled, not at those it calls: a folder per state of the sources never serves stale code.
+SOURCES := $(shell find nystrom_lib -name '*.py' | LC_ALL=C sort | xargs cat | cksum | cut -d ' ' -f 1)
+export NUMBA_CACHE_DIR ?= $(CURDIR)/.cache/numba/$(SOURCES)
+export MPLCONFIGDIR ?= $(CURDIR)/.cache/matplotlib
+export HYPOTHESIS_STORAGE_DIRECTORY ?= $(CURDIR)/.cache/hypothesis
+# Settings of an outer environment must not leak into ours.
+unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV CONDA_PREFIX
+
+.DEFAULT_GOAL := help
+.PHONY: help setup test lint bench lock clean
+
+help: ## list the targets
+	@echo "make <target>, where <target> is one of"
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{ printf "  %-7s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+setup: $(STAMP) ## create .venv with the locked packages and this package in place
+	@echo "setup: $(VENV) is ready"
+
+$(STAMP): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	    echo "setup: '$(PYTHON)' is not Python 3.11 or later; name one with make setup PYTHON=..." >&2; exit 1; }
+	@rm -f $@
+	@test -x $(BIN)/python || { echo "setup: creating $(VENV)"; $(PYTHON) -m venv $(VENV); }
+	@awk -v uv=$(VENV)/uv.txt -v rest=$(VENV)/rest.txt \
+	    '/^[^ #]/ { file = /^uv==/ ? uv : rest } { print > file }' requirements.lock
+	@if $(BIN)/python -m pip install --quiet --require-hashes -r $(VENV)/uv.txt && $(BIN)/uv --version > /dev/null; then \
+	    install="$(BIN)/uv pip install --quiet --python $(BIN)/python"; \
+	else \
+	    echo "setup: uv cannot be had here; pip does the same, more slowly"; \
+	    install="$(BIN)/python -m pip install --quiet"; \
+	fi; \
+	echo "setup: installing the packages of requirements.lock, each checked by its hash"; \
+	$$install --require-hashes -r $(VENV)/rest.txt && \
+	echo "setup: installing nystrom_lib in place" && \
+	$$install --no-deps --no-build-isolation -e .
+	@touch $@
+
+test: setup lint ## set up, lint, then run every test and every docstring example
+	@echo "test: tests and docstring examples"
+	@$(BIN)/python -m pytest --doctest-modules --durations=10 tests nystrom_lib
+
+lint: setup ## ruff, mypy (strict) and the rule of which module may import which
+	@echo "lint: ruff"
+	@$(BIN)/ruff check .
+	@echo "lint: mypy"
+	@$(BIN)/mypy
+	@echo "lint: import rule"
+	@$(BIN)/python -m pytest -q tests/test_import_rule.py
+
+bench: setup ## measure the speed against plain C and against this machine's ceilings
+	@$(BIN)/python -m benchmarks
+
+lock: setup ## resolve pyproject.toml into requirements.lock and requirements.txt (UPGRADE=--upgrade: newest)
+	@echo "lock: resolving for Python $(LOCK_PYTHON) and later"
+	@$(BIN)/uv pip compile --quiet pyproject.toml --all-extras --group dev --universal --fork-strategy fewest \
+	    --python-version $(LOCK_PYTHON) --generate-hashes --no-header --no-annotate $(UPGRADE) -o requirements.lock
+	@awk '/^[^ #]/ { sub(/ *\\$$/, ""); print }' requirements.lock > requirements.txt
+	@echo "lock: checking"
+	@$(BIN)/uv pip install --quiet --dry-run --python $(BIN)/python --require-hashes -r requirements.lock
+	@$(BIN)/python -m pytest -q -k "lock or pins or registry" tests/test_packaging.py
+
+clean: ## delete .venv, caches and build products
+	rm -rf $(VENV) .cache build dist *.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,74 @@
+"""Where the figures come from: processor, libraries, versions, commit."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numba
+import scipy.linalg.cython_blas  # noqa: F401  (loaded, so that its BLAS is found)
+from threadpoolctl import threadpool_info
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ("numpy", "scipy", "numba", "llvmlite")
+
+
+def processor() -> str:
+    """The model of the processor, as it calls itself."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()
+
+
+def blas() -> str:
+    """The BLAS of NumPy and that of SciPy, which numba calls, with the kernels chosen for this processor."""
+    found = [
+        f"{library['internal_api']} {library['version']} ({library.get('architecture', 'unknown')})"
+        for library in threadpool_info()
+        if library["user_api"] == "blas"
+    ]
+    return ", ".join(sorted(set(found))) or "unknown"
+
+
+def commit() -> str:
+    """The commit, marked where the checkout differs from it."""
+    try:
+        head = _git("rev-parse", "--short=12", "HEAD")
+        changed = _git("status", "--porcelain", "--untracked-files=no")
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return head + (" with uncommitted changes" if changed else "")
+
+
+def _git(*arguments: str) -> str:
+    done = subprocess.run(["git", *arguments], cwd=ROOT, check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def describe() -> dict[str, Any]:
+    """Everything a reader needs to place the figures."""
+    return {
+        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "processor": processor(),
+        "cores": cores(),
+        "load at the start": round(os.getloadavg()[0], 2),
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "packages": {name: version(name) for name in PACKAGES},
+        "blas": blas(),
+        "llvm target": numba.config.CPU_NAME or "host",
+        "commit": commit(),
+    }

@@ -1,0 +1,91 @@
+"""Nyström samples and their local optimisation: the mathematics of arXiv 2203.13284, equation by equation.
+
+>>> import nystrom_lib as nl
+>>> data = nl.datasets.bigaussian().X                                # §4.1
+>>> kernel = nl.Gaussian(rho=16.0)
+>>> start = nl.uniform_sample(data, n=50, seed=456)                  # S⁽⁰⁾
+>>> run = nl.gradient_descent(kernel, data, start, step=1e-6, iterations=400)
+>>> before, after = (nl.nystrom_errors(kernel, data, s, "trace") for s in (start, run.sample))
+>>> print(f"{before.trace:.3f} -> {after.trace:.2f}")
+560.243 -> 302.91
+"""
+
+from . import datasets
+from ._threads import threads
+from .approximation import NystromApproximation, nystrom_from_columns
+from .criteria import Errors, Factors, approximation_factors, best_rank_errors, nystrom_errors
+from .derivatives import (
+    hessian_vector_product,
+    largest_hessian_eigenvalue,
+    radial_skd_gradient,
+    radial_skd_hessian,
+    skd_coefficient_gradient,
+)
+from .descent import Descent, DescentError, gradient_descent, stochastic_gradient_descent
+from .kernels import (
+    Constants,
+    CustomKernel,
+    Gaussian,
+    Kernel,
+    Matern,
+    Polynomial,
+    RationalQuadratic,
+    dot_product_kernel,
+    radial_kernel,
+)
+from .lipschitz import LipschitzBound, lipschitz_bound
+from .radial_skd import radial_skd, skd_coefficient, squared_frobenius_norm
+from .samples import uniform_indices, uniform_sample
+from .stochastic import (
+    draw_batch,
+    estimate_T1,
+    estimate_T2,
+    four_sample_gradient,
+    one_sample_gradient,
+    two_sample_gradient,
+)
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Constants",
+    "CustomKernel",
+    "Descent",
+    "DescentError",
+    "Errors",
+    "Factors",
+    "Gaussian",
+    "Kernel",
+    "LipschitzBound",
+    "Matern",
+    "NystromApproximation",
+    "Polynomial",
+    "RationalQuadratic",
+    "approximation_factors",
+    "best_rank_errors",
+    "datasets",
+    "dot_product_kernel",
+    "draw_batch",
+    "estimate_T1",
+    "estimate_T2",
+    "four_sample_gradient",
+    "gradient_descent",
+    "hessian_vector_product",
+    "largest_hessian_eigenvalue",
+    "lipschitz_bound",
+    "nystrom_errors",
+    "nystrom_from_columns",
+    "one_sample_gradient",
+    "radial_kernel",
+    "radial_skd",
+    "radial_skd_gradient",
+    "radial_skd_hessian",
+    "skd_coefficient",
+    "skd_coefficient_gradient",
+    "squared_frobenius_norm",
+    "stochastic_gradient_descent",
+    "threads",
+    "two_sample_gradient",
+    "uniform_indices",
+    "uniform_sample",
+]

@@ -1,0 +1,856 @@
+r"""Loops over pairs (landmark, point): everything the radial SKD and its descents are made of.
+
+With :math:`K^2(s, x) = \varphi(t)`, where :math:`t = \|s-x\|^2` (``radial``) or :math:`t = \langle s, x\rangle`,
+one pass over the pairs gives for each landmark :math:`s_k`
+
+.. math:: \sum_x \varphi'(t)\;(\in\mathbb R), \qquad \sum_x \varphi'(t)\,x\;(\in\mathbb R^d),
+
+and the total :math:`\sum\varphi(t)`. Every derivative in the paper is a combination of these.
+
+Two ways through the pairs, chosen by size alone (:func:`uses_blas`) and never by the number of threads:
+
+* *fused*: differences coordinate by coordinate, points innermost, a block small enough for the first-level cache;
+* *BLAS*: :math:`\|s\|^2 + \|x\|^2 - 2\langle s, x\rangle` by matrix products, with the pairs that cancel redone.
+
+All coordinates are taken relative to ``centre``, without which the second way, and the sums of :math:`\varphi' x`,
+would lose the digits of a common offset. Sums are split into pieces fixed by the sizes and added in a fixed order,
+so that a result does not depend on how many threads shared the work.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from llvmlite import ir
+from numba import get_num_threads, get_thread_id, prange, types
+from numba.extending import intrinsic
+
+from .compile import SUMS, both, jit
+
+BLOCK = 512  #: points per block of the fused way: d coordinates of them fit the first-level cache
+BUFFER = 2048  #: pair scalars evaluated at once, several short rows together
+FUSED_ROWS = 256  #: landmarks per piece of work of the fused way
+TILE_ROWS = 128  #: landmarks per tile of the BLAS way
+TILE_POINTS = 256  #: points per tile of the BLAS way
+SYMMETRIC_FUSED = 256  #: up to this many landmarks, the fused way uses the symmetry of K_S (one thread)
+SYMMETRIC_BLAS = 4096  #: up to this many, the BLAS way does, at the price of an n × n matrix
+CANCELLED = 1e-4  #: pairs closer than this, relative to their norms, are computed again from differences
+
+U = np.uintp  # unsigned indices spare numba's test for negative ones, which stops LLVM from vectorising
+
+
+@intrinsic
+def call(typingctx, address, t, m, p):  # type: ignore[no-untyped-def]
+    """Call the block loop at ``address`` on the ``m`` pair scalars at ``t`` with the parameters at ``p``."""
+    signature = types.float64(types.intp, types.uintp, types.intp, types.uintp)
+
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        word = ir.IntType(64)
+        function = ir.FunctionType(ir.DoubleType(), [word, word, word])
+        pointer = builder.inttoptr(arguments[0], function.as_pointer())
+        return builder.call(pointer, arguments[1:])
+
+    return signature, generate
+
+
+@jit()
+def apply(address, t, p):  # type: ignore[no-untyped-def]
+    """Run a block loop over a whole contiguous array."""
+    return call(address, t.ctypes.data, t.size, p.ctypes.data)
+
+
+@jit()
+def uses_blas(n, m, d):  # type: ignore[no-untyped-def]
+    """Whether matrix products are the quicker way for n landmarks and m points in ℝᵈ (measured)."""
+    return d > 4 and n >= 32 and m >= 32
+
+
+# --- the fused way --------------------------------------------------------------------------------------------
+
+
+@jit(flags=SUMS)
+def load_columns(X, start, m, centre, XT):  # type: ignore[no-untyped-def]
+    """Points start … start+m of X, centred, a column each; an odd number of coordinates is padded by a zero."""
+    d = X.shape[1]
+    for l in range(d):
+        for j in range(m):
+            XT[l, j] = X[start + j, l] - centre[l]
+    if d % 2 == 1:
+        for j in range(m):
+            XT[d, j] = 0.0
+
+
+@jit(flags=SUMS)
+def squares(t, at, S, k, XT, first, m):  # type: ignore[no-untyped-def]
+    """t[at + j] = ‖s_k − x_{first + j}‖², four coordinates a pass."""
+    d = XT.shape[0]
+    quads = d - d % 4
+    if quads == 0:
+        a = S[k, 0]
+        b = S[k, 1]
+        for j in range(m):
+            i = U(first) + U(j)
+            u = a - XT[0, i]
+            v = b - XT[1, i]
+            t[U(at) + U(j)] = u * u + v * v
+        return
+    l = 0
+    while l < quads:
+        a = S[k, l]
+        b = S[k, l + 1]
+        c = S[k, l + 2]
+        e = S[k, l + 3]
+        if l == 0:
+            for j in range(m):
+                i = U(first) + U(j)
+                u = a - XT[0, i]
+                v = b - XT[1, i]
+                w = c - XT[2, i]
+                z = e - XT[3, i]
+                t[U(at) + U(j)] = u * u + v * v + w * w + z * z
+        else:
+            for j in range(m):
+                i = U(first) + U(j)
+                u = a - XT[l, i]
+                v = b - XT[l + 1, i]
+                w = c - XT[l + 2, i]
+                z = e - XT[l + 3, i]
+                t[U(at) + U(j)] += u * u + v * v + w * w + z * z
+        l += 4
+    if l < d:
+        a = S[k, l]
+        b = S[k, l + 1]
+        for j in range(m):
+            i = U(first) + U(j)
+            u = a - XT[l, i]
+            v = b - XT[l + 1, i]
+            t[U(at) + U(j)] += u * u + v * v
+
+
+@jit(flags=SUMS)
+def products(t, at, S, k, XT, first, m):  # type: ignore[no-untyped-def]
+    """t[at + j] = ⟨s_k, x_{first + j}⟩."""
+    for j in range(m):
+        t[U(at) + U(j)] = 0.0
+    for l in range(0, XT.shape[0], 2):
+        a = S[k, l]
+        b = S[k, l + 1]
+        for j in range(m):
+            i = U(first) + U(j)
+            t[U(at) + U(j)] += a * XT[l, i] + b * XT[l + 1, i]
+
+
+@jit(flags=SUMS)
+def scalars(radial, t, at, S, k, XT, first, m):  # type: ignore[no-untyped-def]
+    if radial:
+        squares(t, at, S, k, XT, first, m)
+    else:
+        products(t, at, S, k, XT, first, m)
+
+
+@jit(flags=SUMS)
+def gather(t, at, XT, first, m, out, k):  # type: ignore[no-untyped-def]
+    """out[k, :d] += Σ_j t[at + j] x_{first + j} and out[k, d] += Σ_j t[at + j]."""
+    d = XT.shape[0]
+    total = out.dtype.type(0.0)
+    for j in range(m):
+        total += t[U(at) + U(j)]
+    out[k, d] += total
+    quads = d - d % 4
+    for l in range(0, quads, 4):
+        u = out.dtype.type(0.0)
+        v = out.dtype.type(0.0)
+        w = out.dtype.type(0.0)
+        z = out.dtype.type(0.0)
+        for j in range(m):
+            i = U(first) + U(j)
+            g = t[U(at) + U(j)]
+            u += g * XT[l, i]
+            v += g * XT[l + 1, i]
+            w += g * XT[l + 2, i]
+            z += g * XT[l + 3, i]
+        out[k, l] += u
+        out[k, l + 1] += v
+        out[k, l + 2] += w
+        out[k, l + 3] += z
+    if quads < d:
+        u = out.dtype.type(0.0)
+        v = out.dtype.type(0.0)
+        for j in range(m):
+            i = U(first) + U(j)
+            g = t[U(at) + U(j)]
+            u += g * XT[quads, i]
+            v += g * XT[quads + 1, i]
+        out[k, quads] += u
+        out[k, quads + 1] += v
+
+
+@jit(flags=SUMS)
+def scatter(t, at, S, k, first, m, OT):  # type: ignore[no-untyped-def]
+    """OT[:d, first + j] += t[at + j] s_k and OT[d, first + j] += t[at + j]: the transposed half of a symmetric sum."""
+    d = OT.shape[0] - 1
+    for l in range(0, d, 2):
+        a = S[k, l]
+        b = S[k, l + 1]
+        for j in range(m):
+            i = U(first) + U(j)
+            g = t[U(at) + U(j)]
+            OT[l, i] += g * a
+            OT[l + 1, i] += g * b
+    for j in range(m):
+        OT[d, U(first) + U(j)] += t[U(at) + U(j)]
+
+
+@jit(flags=SUMS)
+def fused_rows(radial, slopes, address, p, S, k0, k1, X, i0, i1, centre, XT, t, out):  # type: ignore[no-untyped-def]
+    """Landmarks k0 … k1 against points i0 … i1: returns Σφ and, with ``slopes``, adds to ``out``."""
+    total = 0.0
+    for start in range(i0, i1, BLOCK):
+        m = min(BLOCK, i1 - start)
+        load_columns(X, start, m, centre, XT)
+        together = BUFFER // m
+        for first in range(k0, k1, together):
+            last = min(first + together, k1)
+            for k in range(first, last):
+                scalars(radial, t, (k - first) * m, S, k, XT, 0, m)
+            total += call(address, t.ctypes.data, (last - first) * m, p.ctypes.data)
+            if slopes:
+                for k in range(first, last):
+                    gather(t, (k - first) * m, XT, 0, m, out, k)
+    return total
+
+
+@jit(flags=SUMS)
+def fused_symmetric(radial, slopes, address, p, S, ST, t, OT, out):  # type: ignore[no-untyped-def]
+    """All pairs of at most SYMMETRIC_FUSED landmarks, each unordered pair once: returns Σ_{j,k} φ."""
+    n = S.shape[0]
+    width = S.shape[1]
+    for l in range(width):
+        for k in range(n):
+            ST[l, k] = S[k, l]
+    if slopes:
+        OT[:, :] = 0.0
+    upper = 0.0
+    first = 0
+    while first < n:
+        size = 0
+        last = first
+        while last < n and size + n - last <= BUFFER:  # row k holds the pairs (k, k), …, (k, n − 1)
+            scalars(radial, t, size, S, last, ST, last, n - last)
+            size += n - last
+            last += 1
+        upper += call(address, t.ctypes.data, size, p.ctypes.data)
+        if slopes:
+            at = 0
+            for k in range(first, last):
+                gather(t, at, ST, k, n - k, out, k)
+                scatter(t, at + 1, S, k, k + 1, n - k - 1, OT)
+                at += n - k
+        first = last
+    for k in range(n):
+        t[k] = 0.0
+        if not radial:
+            for l in range(width):
+                t[k] += S[k, l] * S[k, l]
+    diagonal = call(address, t.ctypes.data, n, p.ctypes.data)
+    if slopes:
+        for k in range(n):
+            for l in range(width + 1):
+                out[k, l] += OT[l, k]
+    return 2.0 * upper - diagonal
+
+
+# --- the BLAS way ---------------------------------------------------------------------------------------------
+
+
+@jit(flags=SUMS)
+def load_rows(X, start, m, centre, XB, norms):  # type: ignore[no-untyped-def]
+    """Points start … start+m of X, centred, a row each, and their squared norms."""
+    for j in range(m):
+        norm = 0.0
+        for l in range(X.shape[1]):
+            value = X[start + j, l] - centre[l]
+            XB[j, l] = value
+            norm += value * value
+        norms[j] = norm
+
+
+@jit(flags=SUMS)
+def squared_norms(S, norms):  # type: ignore[no-untyped-def]
+    for k in range(S.shape[0]):
+        norm = 0.0
+        for l in range(S.shape[1]):
+            norm += S[k, l] * S[k, l]
+        norms[k] = norm
+
+
+@jit(flags=SUMS)
+def distances(Q, A, a0, norms_a, B, norms_b):  # type: ignore[no-untyped-def]
+    """Turn Q[k, j] = ⟨a, b⟩ into ‖a − b‖², pairs that cancel computed again from their differences."""
+    for k in range(Q.shape[0]):
+        norm = norms_a[a0 + k]
+        cancelled = 0
+        for j in range(Q.shape[1]):
+            scale = norm + norms_b[j]
+            q = scale - 2.0 * Q[k, j]
+            cancelled += q < CANCELLED * scale
+            Q[k, j] = q
+        if cancelled > 0:
+            for j in range(Q.shape[1]):
+                if Q[k, j] < CANCELLED * (norm + norms_b[j]):
+                    q = 0.0
+                    for l in range(A.shape[1]):
+                        difference = A[a0 + k, l] - B[j, l]
+                        q += difference * difference
+                    Q[k, j] = q
+
+
+@jit(flags=SUMS)
+def blas_rows(  # type: ignore[no-untyped-def]
+    radial, slopes, address, p, S, norms, k0, k1, X, i0, i1, centre, XB, norms_x, q, g, out
+):
+    """The same as :func:`fused_rows`, for a tile of at most TILE_ROWS landmarks."""
+    rows = k1 - k0
+    d = S.shape[1]
+    total = 0.0
+    for start in range(i0, i1, TILE_POINTS):
+        m = min(TILE_POINTS, i1 - start)
+        load_rows(X, start, m, centre, XB, norms_x)
+        Q = q[: rows * m].reshape((rows, m))
+        points = XB[:m]
+        np.dot(S[k0:k1], points.T, Q)
+        if radial:
+            distances(Q, S, k0, norms, points, norms_x)
+        total += call(address, q.ctypes.data, rows * m, p.ctypes.data)
+        if slopes:
+            G = g[:rows]
+            np.dot(Q, points, G)
+            for k in range(rows):
+                weight = out.dtype.type(0.0)
+                for j in range(m):
+                    weight += Q[k, j]
+                for l in range(d):
+                    out[k0 + k, l] += G[k, l]
+                out[k0 + k, d] += weight
+    return total
+
+
+@jit(flags=SUMS)
+def blas_symmetric_tile(radial, address, p, S, norms, I, J, q, W):  # type: ignore[no-untyped-def]
+    """Tile (I, J) of the matrix of slopes W and, by symmetry, tile (J, I): returns its Σφ."""
+    n = S.shape[0]
+    a0, a1 = I * TILE_ROWS, min((I + 1) * TILE_ROWS, n)
+    b0, b1 = J * TILE_ROWS, min((J + 1) * TILE_ROWS, n)
+    Q = q[: (a1 - a0) * (b1 - b0)].reshape((a1 - a0, b1 - b0))
+    np.dot(S[a0:a1], S[b0:b1].T, Q)
+    if radial:
+        distances(Q, S, a0, norms, S[b0:b1], norms[b0:b1])
+        if I == J:
+            for k in range(a1 - a0):
+                Q[k, k] = 0.0
+    total = call(address, q.ctypes.data, Q.size, p.ctypes.data)
+    for k in range(a1 - a0):
+        for j in range(b1 - b0):
+            W[a0 + k, b0 + j] = Q[k, j]
+    if I != J:
+        for j in range(b1 - b0):
+            for k in range(a1 - a0):
+                W[b0 + j, a0 + k] = Q[k, j]
+    return total
+
+
+# --- whole sums, on one thread or several ---------------------------------------------------------------------
+
+
+@both(flags=SUMS)
+def data_sums(radial, slopes, address, p, S, norms, X, centre, blas, scratch, pieces, out, totals):  # type: ignore[no-untyped-def]
+    """All landmarks against all points.
+
+    Work is cut into tiles of landmarks × ``pieces`` of the data; piece c adds to ``out[c]``, item i to ``totals[i]``.
+    """
+    n = S.shape[0]
+    N = X.shape[0]
+    rows = TILE_ROWS if blas else FUSED_ROWS
+    tiles = (n + rows - 1) // rows
+    for item in prange(tiles * pieces):
+        tile, piece = divmod(np.int64(item), pieces)
+        slot = get_thread_id()
+        k0, k1 = tile * rows, min((tile + 1) * rows, n)
+        i0, i1 = piece * N // pieces, (piece + 1) * N // pieces
+        if blas:
+            totals[item] = blas_rows(
+                radial, slopes, address, p, S, norms, k0, k1, X, i0, i1, centre,
+                scratch[0][slot], scratch[1][slot], scratch[2][slot], scratch[3][slot], out[piece],
+            )  # fmt: skip
+        else:
+            totals[item] = fused_rows(
+                radial, slopes, address, p, S, k0, k1, X, i0, i1, centre,
+                scratch[0][slot], scratch[2][slot], out[piece],
+            )  # fmt: skip
+
+
+data_sums_serial, data_sums_parallel = data_sums
+
+
+@jit()
+def upper_tile(item, tiles):  # type: ignore[no-untyped-def]
+    """Row and column of the item-th tile of an upper triangle of tiles, row by row."""
+    row = 0
+    column = np.int64(item)  # an index of prange is unsigned, and unsigned with signed makes a float
+    while column >= tiles - row:
+        column -= tiles - row
+        row += 1
+    return row, row + column
+
+
+@both(flags=SUMS)
+def landmark_tiles(radial, address, p, S, norms, scratch, W, totals):  # type: ignore[no-untyped-def]
+    """The matrix of slopes W of all pairs of landmarks, tile by tile of its upper half."""
+    tiles = (S.shape[0] + TILE_ROWS - 1) // TILE_ROWS
+    for item in prange(tiles * (tiles + 1) // 2):
+        I, J = upper_tile(item, tiles)
+        slot = get_thread_id()
+        sum_of_tile = blas_symmetric_tile(radial, address, p, S, norms, I, J, scratch[2][slot], W)
+        totals[item] = sum_of_tile if I == J else 2.0 * sum_of_tile
+
+
+landmark_tiles_serial, landmark_tiles_parallel = landmark_tiles
+
+
+@both(flags=SUMS)
+def landmark_products(S, W, g, out):  # type: ignore[no-untyped-def]
+    """out[k, :d] = Σ_j W[k, j] s_j and out[k, d] = Σ_j W[k, j]."""
+    n, d = S.shape
+    tiles = (n + TILE_ROWS - 1) // TILE_ROWS
+    for item in prange(tiles):
+        tile = np.int64(item)
+        a0, a1 = tile * TILE_ROWS, min((tile + 1) * TILE_ROWS, n)
+        G = g[get_thread_id()][: a1 - a0]
+        np.dot(W[a0:a1], S, G)
+        for k in range(a1 - a0):
+            weight = out.dtype.type(0.0)
+            for j in range(n):
+                weight += W[a0 + k, j]
+            for l in range(d):
+                out[a0 + k, l] = G[k, l]
+            out[a0 + k, d] = weight
+
+
+landmark_products_serial, landmark_products_parallel = landmark_products
+
+
+@jit()
+def count_pieces(n, N):  # type: ignore[no-untyped-def]
+    """Into how many pieces the data are cut: enough to share out few landmarks, by the sizes alone."""
+    if n >= 1024 or N < 2 * BLOCK:
+        return 1
+    return min(16, max(1, (n * N) // 40_000), N // BLOCK)
+
+
+@jit()
+def make_workspace(slots, n, N, d, like):  # type: ignore[no-untyped-def]
+    """Every buffer that sums over n landmarks and N points need, allocated once per run."""
+    kind = like.dtype
+    blas = uses_blas(n, N, d)
+    if blas:
+        width = d
+        points = min(TILE_POINTS, max(N, n))
+        scratch = (
+            np.empty((slots, points, d), kind),
+            np.empty((slots, points), kind),
+            np.empty((slots, TILE_ROWS * max(points, TILE_ROWS)), kind),
+            np.empty((slots, TILE_ROWS, d), kind),
+        )
+        tiles = (n + TILE_ROWS - 1) // TILE_ROWS
+        rows = TILE_ROWS
+    else:
+        width = d + d % 2
+        scratch = (
+            np.empty((slots, width, BLOCK), kind),
+            np.empty((slots, 1), kind),
+            np.empty((slots, BUFFER), kind),
+            np.empty((slots, 1, 1), kind),
+        )
+        tiles = 0
+        rows = FUSED_ROWS
+    symmetric = n <= SYMMETRIC_BLAS if blas else n <= SYMMETRIC_FUSED
+    side = n if symmetric and blas else 0
+    strip = n if symmetric and not blas else 0
+    pieces = count_pieces(n, N)
+    pieces_s = 1 if symmetric else count_pieces(n, n)
+    items = (n + rows - 1) // rows
+    return (
+        scratch,
+        np.empty((side, side), kind),  # W
+        np.empty((width, strip), kind),  # ST
+        np.empty((width + 1, strip), kind),  # OT
+        np.zeros(max(tiles * (tiles + 1) // 2, items * pieces_s)),  # totals over landmarks
+        np.empty((pieces_s, n, width + 1), kind),
+        np.zeros(items * pieces),  # totals over data
+        np.empty((pieces, n, width + 1), kind),
+        np.zeros(n, kind),  # squared norms
+        np.zeros(width, kind),  # the centre of what is centred already
+        blas,
+    )
+
+
+@jit(flags=SUMS)
+def reduce_pieces(parts, out):  # type: ignore[no-untyped-def]
+    """out = Σ_c parts[c], in the order of c."""
+    for k in range(out.shape[0]):
+        for l in range(out.shape[1]):
+            value = parts[0, k, l]
+            for c in range(1, parts.shape[0]):
+                value += parts[c, k, l]
+            out[k, l] = value
+
+
+@jit(flags=SUMS)
+def ordered_sum(values):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for i in range(values.shape[0]):
+        total += values[i]
+    return total
+
+
+@jit(flags=SUMS)
+def against_data(parallel, radial, slopes, address, p, S, X, centre, work, totals, parts, out):  # type: ignore[no-untyped-def]
+    """Σφ over landmarks × points; with ``slopes`` the sums of φ'x and φ' of each landmark go to ``out``."""
+    pieces = parts.shape[0]
+    if slopes:
+        parts[:, :, :] = 0.0
+    totals[:] = 0.0
+    if parallel:
+        data_sums_parallel(
+            radial, slopes, address, p, S, work[8], X, centre, work[10], work[0], pieces, parts, totals
+        )
+    else:
+        data_sums_serial(
+            radial, slopes, address, p, S, work[8], X, centre, work[10], work[0], pieces, parts, totals
+        )
+    if slopes:
+        reduce_pieces(parts, out)
+    return ordered_sum(totals)
+
+
+@jit(flags=SUMS)
+def among_landmarks(parallel, radial, slopes, address, p, S, work, out):  # type: ignore[no-untyped-def]
+    """‖K_S‖_F² = Σφ over all pairs of landmarks, and likewise the sums of slopes."""
+    scratch, W, ST, OT, totals, parts, _, _, norms, zero, blas = work
+    if blas:
+        squared_norms(S, norms)
+    if ST.shape[1] > 0:
+        if slopes:
+            out[:, :] = 0.0
+        return fused_symmetric(radial, slopes, address, p, S, ST, scratch[2][0], OT, out)
+    if W.shape[0] > 0:
+        totals[:] = 0.0
+        if parallel:
+            landmark_tiles_parallel(radial, address, p, S, norms, scratch, W, totals)
+            if slopes:
+                landmark_products_parallel(S, W, scratch[3], out)
+        else:
+            landmark_tiles_serial(radial, address, p, S, norms, scratch, W, totals)
+            if slopes:
+                landmark_products_serial(S, W, scratch[3], out)
+        return ordered_sum(totals)
+    return against_data(parallel, radial, slopes, address, p, S, S, zero, work, totals, parts, out)
+
+
+@jit()
+def skd_sums(parallel, radial, slopes, address, p, S, X, centre, work, over_landmarks, over_data):  # type: ignore[no-untyped-def]
+    """(‖K_S‖_F², T₁), and with ``slopes`` the two arrays of sums."""
+    norm = among_landmarks(parallel, radial, slopes, address, p, S, work, over_landmarks)
+    total = against_data(parallel, radial, slopes, address, p, S, X, centre, work, work[6], work[7], over_data)
+    return norm, total
+
+
+@jit(flags=SUMS)
+def left_derivatives(radial, S, sums, out):  # type: ignore[no-untyped-def]
+    """out[k] = Σ_x ∂[l]K²(s_k, x): 2(s_k Σφ' − Σφ'x) for a radial kernel, Σφ'x for a dot product."""
+    d = out.shape[1]
+    last = sums.shape[1] - 1
+    for k in range(out.shape[0]):
+        for l in range(d):
+            if radial:
+                out[k, l] = 2.0 * (S[k, l] * sums[k, last] - sums[k, l])
+            else:
+                out[k, l] = sums[k, l]
+
+
+@jit(flags=SUMS)
+def move(radial, S, over_landmarks, over_data, a, b, moved):  # type: ignore[no-untyped-def]
+    """moved = S − a·Σ_j ∂[l]K²(s, s_j) + b·Σ_x ∂[l]K²(s, x); returns a number that is finite iff ``moved`` is."""
+    last = over_data.shape[1] - 1
+    check = 0.0
+    for k in range(S.shape[0]):
+        if radial:
+            weight = 2.0 * (a * over_landmarks[k, last] - b * over_data[k, last])
+            for l in range(S.shape[1]):
+                value = S[k, l] - weight * S[k, l] + 2.0 * (a * over_landmarks[k, l] - b * over_data[k, l])
+                moved[k, l] = value
+                check += value * 0.0
+        else:
+            for l in range(S.shape[1]):
+                value = S[k, l] - a * over_landmarks[k, l] + b * over_data[k, l]
+                moved[k, l] = value
+                check += value * 0.0
+    return check
+
+
+@jit(flags=SUMS)
+def pick(X, centre, picks, XB):  # type: ignore[no-untyped-def]
+    """The points of a batch, centred."""
+    for j in range(picks.shape[0]):
+        for l in range(X.shape[1]):
+            XB[j, l] = X[picks[j], l] - centre[l]
+
+
+@jit()
+def descend(  # type: ignore[no-untyped-def]
+    parallel, radial, total, slope, p, S, X, centre, batches, first_part, iterations, step, work, buffers
+):
+    """Take ``iterations`` steps in place; returns how many were taken before S would have become non-finite.
+
+    An empty ``batches`` means the exact gradient; otherwise row i holds the batch of step i, whose first
+    ``first_part`` points estimate the factor T₁ of Eq. (7) and the rest everything else (0: Eq. (6)).
+    """
+    over_landmarks, over_data, moved, XB = buffers
+    N = X.shape[0]
+    b = batches.shape[1]
+    zero = work[9][: X.shape[1]]
+    for i in range(iterations):
+        norm = among_landmarks(parallel, radial, True, slope, p, S, work, over_landmarks)
+        scale = 1.0
+        if b == 0:
+            t1 = against_data(parallel, radial, True, slope, p, S, X, centre, work, work[6], work[7], over_data)
+            other = t1
+        else:
+            pick(X, centre, batches[i], XB)
+            second = XB[first_part:]
+            scale = N / second.shape[0]
+            t1 = scale * against_data(
+                parallel, radial, True, slope, p, S, second, zero, work, work[6], work[7], over_data
+            )
+            other = t1
+            if first_part > 0:
+                other = against_data(
+                    parallel, radial, False, total, p, S, XB[:first_part], zero, work, work[6], work[7], over_data
+                )
+                other *= N / first_part
+        inverse = 1.0 / norm if norm > 0.0 else 0.0
+        # ∂R = T₁T₁' Υ/‖K_S‖⁴ − 2 T₁'T₂/‖K_S‖² with Υ = 2 Σ_j ∂[l]K²(s_k, s_j), the term j = k being ∂[d]/2
+        a = 2.0 * step * t1 * other * inverse * inverse
+        c = 2.0 * step * other * inverse * scale
+        if move(radial, S, over_landmarks, over_data, a, c, moved) != 0.0:
+            return i
+        S[:, :] = moved
+    return iterations
+
+
+# --- norms and matrices ---------------------------------------------------------------------------------------
+
+
+@both(flags=SUMS)
+def tile_totals(radial, address, p, X, centre, blas, side, scratch, rows, norms, totals):  # type: ignore[no-untyped-def]
+    """Σφ of each tile of the upper half of the N × N matrix of pairs, the off-diagonal ones twice."""
+    N = X.shape[0]
+    tiles = (N + side - 1) // side
+    for item in prange(tiles * (tiles + 1) // 2):
+        I, J = upper_tile(item, tiles)
+        slot = get_thread_id()
+        a0, a1 = I * side, min((I + 1) * side, N)
+        b0, b1 = J * side, min((J + 1) * side, N)
+        S = rows[slot][: a1 - a0]
+        total = 0.0
+        if blas:
+            load_rows(X, a0, a1 - a0, centre, S, norms[slot])
+            for k0 in range(0, a1 - a0, TILE_ROWS):
+                total += blas_rows(
+                    radial, False, address, p, S, norms[slot], k0, min(k0 + TILE_ROWS, a1 - a0), X, b0, b1,
+                    centre, scratch[0][slot], scratch[1][slot], scratch[2][slot], scratch[3][slot], scratch[3][slot],
+                )  # fmt: skip
+        else:
+            for k in range(a1 - a0):
+                for l in range(X.shape[1]):
+                    S[k, l] = X[a0 + k, l] - centre[l]
+                if X.shape[1] % 2 == 1:
+                    S[k, X.shape[1]] = 0.0
+            total = fused_rows(
+                radial, False, address, p, S, 0, a1 - a0, X, b0, b1, centre,
+                scratch[0][slot], scratch[2][slot], scratch[3][slot],
+            )  # fmt: skip
+        totals[item] = total if I == J else 2.0 * total
+
+
+tile_totals_serial, tile_totals_parallel = tile_totals
+
+
+@jit()
+def squared_frobenius(parallel, radial, address, p, X, centre, slots, like):  # type: ignore[no-untyped-def]
+    """‖K‖_F² = Σ_{i,j} K²(x_i, x_j), each unordered pair of tiles once."""
+    N, d = X.shape
+    side = 1024 if N > 8192 else 256
+    work = make_workspace(slots, min(N, side), min(N, side), d, like)
+    blas = work[10]
+    tiles = (N + side - 1) // side
+    rows = np.empty((slots, min(N, side), d if blas else d + d % 2), like.dtype)
+    norms = np.empty((slots, min(N, side)), like.dtype)
+    totals = np.zeros(tiles * (tiles + 1) // 2)
+    if parallel:
+        tile_totals_parallel(radial, address, p, X, centre, blas, side, work[0], rows, norms, totals)
+    else:
+        tile_totals_serial(radial, address, p, X, centre, blas, side, work[0], rows, norms, totals)
+    return ordered_sum(totals)
+
+
+@both(flags=SUMS)
+def fill_matrix(radial, address, p, A, B, out):  # type: ignore[no-untyped-def]
+    """out[k, j] = the block loop's result at the pair scalar of a_k and b_j, from differences, a row at a time."""
+    n, d = A.shape
+    N = B.shape[0]
+    for k in prange(n):
+        row = out[k]
+        for j in range(N):
+            scalar = 0.0
+            if radial:
+                for l in range(d):
+                    difference = A[k, l] - B[j, l]
+                    scalar += difference * difference
+            else:
+                for l in range(d):
+                    scalar += A[k, l] * B[j, l]
+            row[j] = scalar
+        if address != 0:
+            call(address, row.ctypes.data, N, p.ctypes.data)
+
+
+fill_matrix_serial, fill_matrix_parallel = fill_matrix
+
+
+# --- the error of a Nyström approximation ---------------------------------------------------------------------
+
+
+@intrinsic
+def call_trsm(typingctx, address, letters, sizes, one, factor, right):  # type: ignore[no-untyped-def]
+    """BLAS ``dtrsm`` at ``address``: letters are its four flags, sizes (m, n, lda, ldb), all given by address."""
+    word = types.uintp
+    signature = types.void(types.intp, word, word, word, word, word)
+
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        i64 = ir.IntType(64)
+        function = ir.FunctionType(ir.VoidType(), [i64] * 11)
+        pointer = builder.inttoptr(arguments[0], function.as_pointer())
+        letter = [builder.add(arguments[1], i64(i)) for i in range(4)]
+        size = [builder.add(arguments[2], i64(4 * i)) for i in range(4)]
+        builder.call(
+            pointer, [*letter, size[0], size[1], arguments[3], arguments[4], size[2], arguments[5], size[3]]
+        )
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
+@jit(flags=SUMS)
+def kernel_tile(radial, address, p, X, start, m, centre, S, norms, exact, XB, norms_x, Q):  # type: ignore[no-untyped-def]
+    """Q[j, k] = K(x_{start+j}, s_k); ``exact`` takes every distance from differences."""
+    load_rows(X, start, m, centre, XB, norms_x)
+    points = XB[:m]
+    if radial and exact:
+        for j in range(m):
+            for k in range(S.shape[0]):
+                q = 0.0
+                for l in range(S.shape[1]):
+                    difference = points[j, l] - S[k, l]
+                    q += difference * difference
+                Q[j, k] = q
+    else:
+        np.dot(points, S.T, Q)
+        if radial:
+            distances(Q, points, 0, norms_x, S, norms)
+    call(address, Q.ctypes.data, Q.size, p.ctypes.data)
+
+
+@both(flags=SUMS)
+def feature_tiles(  # type: ignore[no-untyped-def]
+    radial, address, p, X, centre, S, norms, exact, L, trsm, diagonal, tile, scratch, features, residual
+):
+    """Features f(x) = L⁻¹k(x) of every point, so that K̂(x, y) = ⟨f(x), f(y)⟩, and residuals K(x, x) − ‖f(x)‖².
+
+    ``features`` may have no rows: then only the residuals are kept.
+    """
+    N = X.shape[0]
+    r = S.shape[0]
+    keep = features.shape[0] > 0
+    for item in prange((N + tile - 1) // tile):
+        slot = get_thread_id()
+        start = np.int64(item) * tile
+        m = min(tile, N - start)
+        Q = scratch[2][slot][: m * r].reshape((m, r))
+        kernel_tile(radial, address, p, X, start, m, centre, S, norms, exact, scratch[0][slot], scratch[1][slot], Q)
+        letters = np.array([76, 85, 84, 78], dtype=np.uint8)  # L, U, T, N: row by row, L is Fortran's Uᵀ
+        sizes = np.array([r, m, r, r], dtype=np.int32)
+        one = np.ones(1)
+        call_trsm(
+            trsm, letters.ctypes.data, sizes.ctypes.data, one.ctypes.data, L.ctypes.data, Q.ctypes.data
+        )
+        one[0] = letters[0] + sizes[0]  # keeps the three alive through the call
+        for j in range(m):
+            explained = 0.0
+            for k in range(r):
+                explained += Q[j, k] * Q[j, k]
+            residual[start + j] = max(diagonal[start + j] - explained, 0.0)
+            if keep:
+                for k in range(r):
+                    features[start + j, k] = Q[j, k]
+
+
+feature_tiles_serial, feature_tiles_parallel = feature_tiles
+
+
+@both(flags=SUMS)
+def residual_tiles(radial, address, p, X, centre, norms, exact, F, K, side, scratch, totals, E):  # type: ignore[no-untyped-def]
+    """Σ (K_ij − ⟨f_i, f_j⟩)² of each tile of the upper half, off-diagonal ones twice; the entries go to E if it has rows.
+
+    K may have no rows: then its tiles are computed.
+    """
+    N = X.shape[0]
+    tiles = (N + side - 1) // side
+    for item in prange(tiles * (tiles + 1) // 2):
+        I, J = upper_tile(item, tiles)
+        slot = get_thread_id()
+        a0, a1 = I * side, min((I + 1) * side, N)
+        b0, b1 = J * side, min((J + 1) * side, N)
+        size = (a1 - a0) * (b1 - b0)
+        G = scratch[3][slot][:size].reshape((a1 - a0, b1 - b0))
+        np.dot(F[a0:a1], F[b0:b1].T, G)
+        if K.shape[0] > 0:
+            for i in range(a1 - a0):
+                for j in range(b1 - b0):
+                    G[i, j] = K[a0 + i, b0 + j] - G[i, j]
+        else:
+            Q = scratch[2][slot][:size].reshape((a1 - a0, b1 - b0))
+            other = scratch[4][slot][: b1 - b0]
+            load_rows(X, b0, b1 - b0, centre, other, norms[slot])
+            kernel_tile(
+                radial, address, p, X, a0, a1 - a0, centre, other, norms[slot], exact, scratch[0][slot],
+                scratch[1][slot], Q,
+            )  # fmt: skip
+            for i in range(a1 - a0):
+                for j in range(b1 - b0):
+                    G[i, j] = Q[i, j] - G[i, j]
+        total = 0.0
+        for i in range(a1 - a0):
+            for j in range(b1 - b0):
+                total += G[i, j] * G[i, j]
+        totals[item] = total if I == J else 2.0 * total
+        if E.shape[0] > 0:
+            for i in range(a1 - a0):
+                for j in range(b1 - b0):
+                    E[a0 + i, b0 + j] = G[i, j]
+            if I != J:
+                for j in range(b1 - b0):
+                    for i in range(a1 - a0):
+                        E[b0 + j, a0 + i] = G[i, j]
+
+
+residual_tiles_serial, residual_tiles_parallel = residual_tiles

@@ -1,0 +1,97 @@
+"""The bridge between validated arrays and the compiled pair loops."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._core import pairs
+from ._threads import one_pool
+from ._validation import Array
+from .kernels import Kernel
+
+
+class PairSums:
+    """Sums over pairs of one kernel, one data set and n landmarks, with the buffers they need.
+
+    The sample is held relative to a centre (its own mean, for radial kernels) and padded as the loops want it:
+    :meth:`place` puts it there, :meth:`take` gets it back.
+    """
+
+    def __init__(
+        self, kernel: Kernel, data: NDArray[Any], sample: NDArray[Any], batch: int = 0, kind: type = np.float64
+    ) -> None:
+        self.kernel, self.data = kernel, data
+        self.n, self.d = sample.shape
+        self.pairs = self.n * ((batch or len(data)) + self.n)
+        self.centre: Array = sample.mean(axis=0, dtype=np.float64) if kernel.radial else np.zeros(self.d)
+        self.blocks = kernel._blocks(kind)
+        self.blas = bool(pairs.uses_blas(self.n, batch or len(data), self.d))
+        width = self.d if self.blas else self.d + self.d % 2
+        self._S = np.zeros((self.n, width), kind)
+        self._batch = batch
+        self._over_landmarks = np.empty((self.n, width + 1), kind)
+        self._over_data = np.empty((self.n, width + 1), kind)
+        self._moved = np.zeros_like(self._S)
+        self._picked = np.empty((batch, self.d), kind)
+        self._work: dict[int, Any] = {}
+        self.place(sample)
+
+    def place(self, sample: NDArray[Any]) -> None:
+        """Set the landmarks."""
+        self._S[:, : self.d] = sample - self.centre
+
+    def take(self) -> Array:
+        """The landmarks as they are now."""
+        sample: Array = self._S[:, : self.d] + self.centre
+        return sample
+
+    def _workspace(self, slots: int) -> Any:
+        if slots not in self._work:
+            self._work[slots] = pairs.make_workspace(slots, self.n, self._batch or len(self.data), self.d, self._S)
+        return self._work[slots]
+
+    def totals(self) -> tuple[float, float]:
+        """‖K_S‖_F² and T₁."""
+        return self._run(False, self.blocks.total)
+
+    def totals_and_left(self) -> tuple[float, float, Array, Array]:
+        """The totals, Σ_j ∂[l]K²(s_k, s_j) over all landmarks j (k too), and Σ_i ∂[l]K²(s_k, x_i)."""
+        norm, total = self._run(True, self.blocks.slope)
+        over_landmarks = np.empty((self.n, self.d))
+        over_data = np.empty((self.n, self.d))
+        pairs.left_derivatives(self.kernel.radial, self._S, self._over_landmarks, over_landmarks)
+        pairs.left_derivatives(self.kernel.radial, self._S, self._over_data, over_data)
+        return norm, total, over_landmarks, over_data
+
+    def _run(self, slopes: bool, address: int) -> tuple[float, float]:
+        with one_pool(self.pairs) as (parallel, slots):
+            norm, total = pairs.skd_sums(
+                parallel, self.kernel.radial, slopes, address, self.kernel._p, self._S, self.data, self.centre,
+                self._workspace(slots), self._over_landmarks, self._over_data,
+            )  # fmt: skip
+        return float(norm), float(total)
+
+    def descend(self, batches: NDArray[np.int64], first_part: int, iterations: int, step: float) -> int:
+        """Take steps in place; returns how many were taken before the sample would have become non-finite."""
+        with one_pool(self.pairs) as (parallel, slots):
+            return int(
+                pairs.descend(
+                    parallel, self.kernel.radial, self.blocks.total, self.blocks.slope, self.kernel._p, self._S,
+                    self.data, self.centre, batches, first_part, iterations, step, self._workspace(slots),
+                    (self._over_landmarks, self._over_data, self._moved, self._picked),
+                )
+            )  # fmt: skip
+
+
+def squared_frobenius_norm(kernel: Kernel, data: NDArray[Any]) -> float:
+    """‖K‖_F² of validated data."""
+    centre = data[: 4096].mean(axis=0, dtype=np.float64) if kernel.radial else np.zeros(data.shape[1])
+    with one_pool(len(data) ** 2) as (parallel, slots):
+        return float(
+            pairs.squared_frobenius(
+                parallel, kernel.radial, kernel._blocks().total, kernel._p, data, centre, slots, np.empty(0)
+            )
+        )

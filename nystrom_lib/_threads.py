@@ -1,0 +1,95 @@
+"""How many threads a call may use, and the one pool they come from."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numba
+
+_local = threading.local()
+_lock = threading.Lock()
+_inside = 0  # library calls that hold BLAS at one thread just now
+_limit: Any = None
+
+
+@contextmanager
+def threads(count: int) -> Iterator[None]:
+    """Let the library use at most ``count`` threads in calls made by the present thread.
+
+    Results do not depend on it: sums are cut into pieces by the sizes alone and added in a fixed order. With
+    ``threads(1)`` a call runs where it is called, without a pool and without the interpreter lock, so that many
+    independent runs can share the cores through an ordinary thread pool.
+
+    Parameters
+    ----------
+    count
+        At least 1; more than numba was started with (``NUMBA_NUM_THREADS``, the number of cores) has no effect.
+
+    Examples
+    --------
+    >>> import nystrom_lib as nl
+    >>> with nl.threads(1):
+    ...     value = nl.radial_skd(nl.Gaussian(1.0), [[0.0], [1.0]], [[0.5]])
+    >>> round(value, 6)
+    0.586226
+    """
+    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+        raise ValueError(f"count is {count!r}; it must be a whole number, at least 1.")
+    before = getattr(_local, "count", None)
+    _local.count = count
+    try:
+        yield
+    finally:
+        _local.count = before
+
+
+def available() -> int:
+    """How many threads a call made now may use."""
+    most = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
+    count = getattr(_local, "count", None)
+    return most if count is None else min(most, count)
+
+
+@contextmanager
+def one_pool(work: float) -> Iterator[tuple[bool, int]]:
+    """Hold BLAS at one thread while our loops run; gives (use the parallel loops?, how many sets of buffers).
+
+    Two pools that take turns spin against each other, which costs more than either gains. The limit is one of the
+    whole process, so the first call in sets it and the last one out lifts it. ``work`` counts pairs: below a few
+    tens of thousands the start of a parallel loop costs more than it saves.
+    """
+    global _inside, _limit
+    count = available() if work > 50_000 else 1
+    with _lock:
+        if _inside == 0:
+            _limit = _controller().limit(limits=1, user_api="blas")
+        _inside += 1
+    before = numba.get_num_threads()
+    try:
+        if count > 1:
+            numba.set_num_threads(count)
+        yield count > 1, (int(numba.config.NUMBA_NUM_THREADS) if count > 1 else 1)  # type: ignore[attr-defined]
+    finally:
+        if count > 1:
+            numba.set_num_threads(before)
+        with _lock:
+            _inside -= 1
+            if _inside == 0:
+                _limit.restore_original_limits()
+
+
+_found: Any = None
+
+
+def _controller() -> Any:
+    """The BLAS libraries of this process, looked for once (a search takes milliseconds)."""
+    global _found
+    if _found is None:
+        import scipy.linalg.cython_blas  # noqa: F401  (the BLAS that numba calls must be loaded to be found)
+        from threadpoolctl import ThreadpoolController
+
+        _found = ThreadpoolController()
+    return _found

@@ -1,0 +1,176 @@
+r"""The Nyström approximation of a kernel matrix, §1 and §1.1: Eq. (1) and Eq. (2).
+
+The pseudo-inverse of the paper is never formed. :math:`\mathbf K_S` is factored by a Cholesky decomposition with
+pivoting and nothing added to its diagonal; landmarks that repeat what others say, to rounding, only lower the rank.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numba.extending import get_cython_function_address
+from numpy.typing import ArrayLike, NDArray
+
+from . import _validation as check
+from ._core import pairs
+from ._threads import one_pool
+from ._validation import Array
+from .kernels import Kernel, require
+
+__all__ = ["NystromApproximation", "nystrom_from_columns"]
+
+#: Up to this many coordinates, the criteria take every distance from differences rather than from norms.
+EXACT_DIMENSIONS = 16
+
+
+def pivoted_cholesky(matrix: Array) -> tuple[Array, NDArray[np.int64]]:
+    """Lower factor and pivots with ``matrix[pivots][:, pivots] = L Lᵀ``, as many as the rank to rounding."""
+    from scipy.linalg.lapack import dpstrf
+
+    largest = float(np.max(np.diag(matrix), initial=0.0))
+    factor, pivots, rank, _ = dpstrf(matrix, lower=1, tol=np.finfo(float).eps * largest)
+    if largest <= 0.0:
+        rank = 0
+    return np.ascontiguousarray(np.tril(factor[:rank, :rank])), pivots[:rank].astype(np.int64) - 1
+
+
+class NystromApproximation:
+    r"""The approximation :math:`\hat K(x, y) = \mathbf k^T(x)\,\mathbf K_S^\dagger\,\mathbf k(y)` of Eq. (2).
+
+    It is the reproducing kernel of the span of the landmarks (Remark 1.1). Everything comes from the features
+    :math:`f(x) = \mathbf L^{-1}\mathbf k(x)`, with :math:`\mathbf K_S = \mathbf L\mathbf L^T`:
+    :math:`\hat K(x,y) = \langle f(x), f(y)\rangle`.
+
+    Parameters
+    ----------
+    kernel
+        The kernel K.
+    sample
+        The landmarks, a row each, anywhere in :math:`\mathbb R^d`, repeats allowed.
+
+    Examples
+    --------
+    >>> import nystrom_lib as nl
+    >>> approximation = nl.NystromApproximation(nl.Gaussian(rho=1.0), [[0.0], [1.0], [1.0]])
+    >>> approximation.rank
+    2
+    >>> approximation.matrix([[0.0], [0.5]]).round(4)
+    array([[1.    , 0.7788],
+           [0.7788, 0.8868]])
+    """
+
+    def __init__(self, kernel: Kernel, sample: ArrayLike) -> None:
+        self.kernel = require(kernel)
+        self.sample = check.float_points("sample", sample)
+        self._factor, self._pivots = pivoted_cholesky(self.kernel.matrix(self.sample))
+
+    @property
+    def rank(self) -> int:
+        """The numerical rank of :math:`\\mathbf K_S`: how many landmarks are used."""
+        return len(self._pivots)
+
+    @property
+    def smallest_pivot(self) -> float:
+        """The smallest squared diagonal entry of L over the largest: below 1e-11 double precision gets thin."""
+        diagonal = np.diag(self._factor)
+        return float((diagonal[-1] / diagonal[0]) ** 2) if self.rank else 1.0
+
+    def features(self, x: ArrayLike) -> Array:
+        """The landmark features of new points, shape (m, rank), with ⟨f(x), f(y)⟩ = K̂(x, y).
+
+        Examples
+        --------
+        >>> import nystrom_lib as nl
+        >>> nl.NystromApproximation(nl.Gaussian(rho=1.0), [[0.0], [1.0]]).features([[0.0]])
+        array([[1., 0.]])
+        """
+        x = check.points("x", x, dimension=self.sample.shape[1])
+        features = np.empty((len(x), self.rank))
+        self._tiles(x, features)
+        return features
+
+    def block(self, x: ArrayLike, y: ArrayLike) -> Array:
+        """Entries K̂(x_i, y_j), shape (len(x), len(y))."""
+        block: Array = self.features(x) @ self.features(y).T
+        return block
+
+    def matrix(self, x: ArrayLike) -> Array:
+        """The whole matrix K̂(S) of Eq. (2) for the points ``x``."""
+        features = self.features(x)
+        matrix: Array = features @ features.T
+        return matrix
+
+    def residuals(self, x: ArrayLike) -> Array:
+        """K(x_i, x_i) − K̂(x_i, x_i) of each point: O(Nn²) time, a few megabytes of memory whatever N."""
+        x = check.points("x", x, dimension=self.sample.shape[1])
+        return self._tiles(x, np.empty((0, self.rank)))
+
+    @cached_property
+    def _centre(self) -> Array:
+        d = self.sample.shape[1]
+        return self.sample.mean(axis=0) if self.kernel.radial else np.zeros(d)
+
+    def _tiles(self, x: NDArray[Any], features: Array) -> Array:
+        diagonal = _diagonal(self.kernel, x)
+        if self.rank == 0:
+            return diagonal
+        d = x.shape[1]
+        S = self.sample[self._pivots] - self._centre
+        tile = 256
+        residual = np.empty(len(x))
+        with one_pool(len(x) * self.rank) as (parallel, slots):
+            scratch = (
+                np.empty((slots, tile, d)), np.empty((slots, tile)), np.empty((slots, tile * self.rank)),
+            )  # fmt: skip
+            run = pairs.feature_tiles_parallel if parallel else pairs.feature_tiles_serial
+            run(
+                self.kernel.radial, self.kernel._blocks().value, self.kernel._p, x, self._centre, S,
+                np.einsum("ij,ij->i", S, S), d <= EXACT_DIMENSIONS, self._factor, _trsm(), diagonal, tile, scratch,
+                features, residual,
+            )  # fmt: skip
+        return residual
+
+
+def _diagonal(kernel: Kernel, x: NDArray[Any]) -> Array:
+    """K(x_i, x_i), without a float64 copy of a large float32 data set."""
+    if kernel.radial:
+        return np.full(len(x), kernel.diagonal(np.zeros((1, x.shape[1])))[0])
+    return kernel.diagonal(x)
+
+
+def _trsm() -> int:
+    """The address of SciPy's dtrsm."""
+    return int(get_cython_function_address("scipy.linalg.cython_blas", "dtrsm"))
+
+
+def nystrom_from_columns(matrix: ArrayLike, indices: ArrayLike) -> Array:
+    r"""The Nyström approximation from columns, Eq. (1): :math:`\hat{\mathbf K} = \mathbf C\mathbf W^\dagger\mathbf C^T`.
+
+    Parameters
+    ----------
+    matrix
+        An N × N symmetric positive-semidefinite matrix.
+    indices
+        Which columns, repeats allowed.
+
+    Examples
+    --------
+    >>> import numpy as np, nystrom_lib as nl
+    >>> nl.nystrom_from_columns(np.array([[4.0, 2.0], [2.0, 3.0]]), [0, 0])
+    array([[4., 2.],
+           [2., 1.]])
+    """
+    from scipy.linalg import solve_triangular
+
+    K = check.float_points("matrix", matrix)
+    if K.shape[0] != K.shape[1] or not np.allclose(K, K.T, rtol=1e-10, atol=1e-10 * np.abs(K).max()):
+        raise ValueError(f"matrix has shape {K.shape}; it must be square and symmetric.")
+    columns = check.indices("indices", indices, len(K))
+    factor, pivots = pivoted_cholesky(np.ascontiguousarray(K[np.ix_(columns, columns)]))
+    if len(pivots) == 0:
+        return np.zeros_like(K)
+    half = solve_triangular(factor, K[columns[pivots]], lower=True)
+    approximation: Array = half.T @ half
+    return approximation

@@ -1,0 +1,160 @@
+"""One experiment of the kind in Section 4: everything that determines its numbers, and nothing else."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .components import (
+    DATA_SOURCES,
+    DESCENTS,
+    INITIAL_SAMPLES,
+    KERNELS,
+    DataSource,
+    Descent,
+    InitialSample,
+    KernelFamily,
+    Uniform,
+)
+from .errors import ConfigurationError
+from .settings import Plain, Settings, canonical_json, read_json, read_yaml, setting, write_yaml
+
+#: Part of every fingerprint: a change in what a configuration *means* changes this number.
+FORMAT = 1
+
+NORMS = ("trace", "frobenius", "spectral")
+
+
+@dataclass(frozen=True)
+class Record(Settings):
+    """What to keep of some repetitions besides their numbers.
+
+    Parameters
+    ----------
+    repetitions : tuple of int
+        Which repetitions.
+    curve_every : int
+        Keep R at every so many steps; 0 keeps no curve.
+    path_every : int
+        Keep the landmarks at every so many steps, the first and the last always; 0 keeps no path.
+    """
+
+    repetitions: tuple[int, ...] = setting((), at_least=0)
+    curve_every: int = setting(0, at_least=0)
+    path_every: int = setting(0, at_least=0)
+
+    def check(self) -> None:
+        """Each repetition once, in order: two ways to say the same would be two fingerprints."""
+        if list(self.repetitions) != sorted(set(self.repetitions)):
+            raise ConfigurationError("repetitions", f"is {list(self.repetitions)}; give each once, in increasing order.")
+        if bool(self.repetitions) != bool(self.curve_every or self.path_every):
+            raise ConfigurationError(
+                "", "Give both repetitions and one of curve_every and path_every, or none of the three."
+            )
+
+
+@dataclass(frozen=True)
+class Experiment(Settings):
+    """A configuration: typed, range-checked, unchangeable.
+
+    Parameters
+    ----------
+    data : DataSource
+        The multiset D.
+    kernel : KernelFamily
+        The kernel K.
+    n : int
+        The number of landmark points.
+    descent : Descent
+        The method, with its step γ, its number of iterations T and, where it has one, its batch size b.
+    m : int
+        The number of repetitions.
+    seed : int
+        Every draw of repetition j follows from this seed and j.
+    initial : InitialSample
+        How S⁽⁰⁾ is drawn.
+    norms : tuple of str
+        In which norms K − K̂(S) is measured.
+    factors : bool
+        Divide by the best rank-n error, Eq. (8)? That error costs O(N³) in the Frobenius and spectral norms.
+    constant : bool
+        Add ‖K‖_F² to R, Eq. (3)? It costs O(N²), once.
+    record : Record
+        Decay curves and landmark paths to keep.
+    """
+
+    data: DataSource = setting(slot=DATA_SOURCES)
+    kernel: KernelFamily = setting(slot=KERNELS)
+    n: int = setting(at_least=1, at_most=10**6)
+    descent: Descent = setting(slot=DESCENTS)
+    m: int = setting(1, at_least=1, at_most=10**6)
+    seed: int = setting(0, at_least=0, at_most=2**63 - 1)
+    initial: InitialSample = setting(Uniform(), slot=INITIAL_SAMPLES)
+    norms: tuple[str, ...] = setting(NORMS, choices=NORMS)
+    factors: bool = True
+    constant: bool = True
+    record: Record = field(default=Record())
+
+    def check(self) -> None:
+        """Norms in one order and each once; only repetitions that exist are recorded."""
+        if list(self.norms) != [norm for norm in NORMS if norm in self.norms]:
+            raise ConfigurationError("norms", f"is {list(self.norms)}; give each once, in the order {', '.join(NORMS)}.")
+        if any(j >= self.m for j in self.record.repetitions):
+            raise ConfigurationError(
+                "record.repetitions", f"is {list(self.record.repetitions)}; with m = {self.m}, all must be below {self.m}."
+            )
+
+    @property
+    def fingerprint(self) -> str:
+        """The same for equal configurations, different for different ones (sha256, 64 hexadecimal digits)."""
+        return _sha256(self.to_plain())
+
+    @property
+    def series(self) -> str:
+        """The same for configurations that differ in m alone: repetition j is the same in all of them."""
+        plain = self.to_plain()
+        del plain["m"]
+        return _sha256(plain)
+
+    def to_json(self) -> str:
+        """Canonical JSON."""
+        return canonical_json(self.to_plain())
+
+    def to_yaml(self) -> str:
+        """YAML for people."""
+        return write_yaml(self.to_plain())
+
+    @classmethod
+    def from_json(cls, text: str) -> Experiment:
+        """Read JSON, strictly."""
+        return cls.from_plain(read_json(text))
+
+    @classmethod
+    def from_yaml(cls, text: str) -> Experiment:
+        """Read plain YAML, strictly."""
+        return cls.from_plain(read_yaml(text))
+
+    def save(self, path: str | Path) -> None:
+        """Write to a .yaml, .yml or .json file."""
+        path = Path(path)
+        text = self.to_json() + "\n" if _is_json(path) else self.to_yaml()
+        path.write_text(text, encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: str | Path) -> Experiment:
+        """Read a .yaml, .yml or .json file."""
+        path = Path(path)
+        read = cls.from_json if _is_json(path) else cls.from_yaml
+        return read(path.read_text(encoding="utf-8"))
+
+
+def _is_json(path: Path) -> bool:
+    if path.suffix not in (".json", ".yaml", ".yml"):
+        raise ConfigurationError("path", f"is {path.name!r}; a configuration is a .yaml, .yml or .json file.")
+    return path.suffix == ".json"
+
+
+def _sha256(plain: Plain) -> str:
+    text = f"nystrom-experiment/{FORMAT}\n{canonical_json(plain)}"
+    return hashlib.sha256(text.encode("ascii")).hexdigest()

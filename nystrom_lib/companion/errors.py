@@ -1,0 +1,60 @@
+"""What can go wrong around an experiment, by name."""
+
+from __future__ import annotations
+
+
+class CompanionError(Exception):
+    """Anything the companion refuses or cannot do."""
+
+
+class ConfigurationError(CompanionError, ValueError):
+    """A setting that is unknown, of the wrong type or out of range.
+
+    Parameters
+    ----------
+    name : str
+        The setting, with dots between levels: ``"descent.step"``; empty for the whole configuration.
+    what : str
+        What is wrong with it and what is allowed.
+    """
+
+    def __init__(self, name: str, what: str) -> None:
+        super().__init__(f"{name} {what}" if name else what)
+        self.name = name
+        self.what = what
+
+    def within(self, outer: str) -> ConfigurationError:
+        """The same error, seen from the level above."""
+        return ConfigurationError(f"{outer}.{self.name}" if self.name else outer, self.what)
+
+
+class DataMismatchError(CompanionError):
+    """The data at hand are not the data that the run or the result was made from."""
+
+
+class StoreError(CompanionError):
+    """Something about the file in which a run keeps its finished repetitions."""
+
+
+class DamagedStoreError(StoreError):
+    """A store that is not what was written. It is left as it is, and nothing is computed over it."""
+
+
+class UnwritableStoreError(StoreError):
+    """A full disk, a folder without permission, or the like. What was stored stays stored."""
+
+
+class DamagedResultsError(CompanionError):
+    """A results file that is not what was written."""
+
+
+class VerificationError(CompanionError):
+    """Recomputed numbers differ from the stored ones by more than their tolerance."""
+
+
+class ClusterError(CompanionError):
+    """The cluster cannot be reached, or cannot do what it is asked."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C during a run: what is stored, and how to go on."""

@@ -1,0 +1,79 @@
+"""Sums over the data, block by block, so that the data may be a memory map larger than memory.
+
+Blocks have a fixed size, and their sums are added exactly rounded and in order: the result depends neither on the
+number of threads nor on who added up which block. Data of one block, as in most of the paper, are not cut at all.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import nystrom_lib as nl
+
+from .outcome import Array
+
+#: Rows of the data that are looked at together. Part of the definition of every sum over more rows than that.
+BLOCK_ROWS = 2**16
+
+Rows = tuple[int, int]
+
+
+def blocks(rows: int) -> list[Rows]:
+    """First and last row of each block.
+
+    Examples
+    --------
+    >>> blocks(100_000)
+    [(0, 65536), (65536, 100000)]
+    """
+    return [(start, min(start + BLOCK_ROWS, rows)) for start in range(0, rows, BLOCK_ROWS)]
+
+
+class Sums:
+    """The criteria that are sums over the data."""
+
+    def each(self, function: Callable[..., float], kernel: Any, data: Array, pieces: list[Any], *rest: Any) -> list[float]:
+        """``function(kernel, data, piece, *rest)`` for each piece, in order."""
+        return [function(kernel, data, piece, *rest) for piece in pieces]
+
+    def squared_norm(self, kernel: Any, data: Array) -> float:
+        """‖K‖_F², from the pairs of blocks."""
+        parts = blocks(len(data))
+        pairs = [(a, b) for i, a in enumerate(parts) for b in parts[i:]]
+        return math.fsum(self.each(_pair_norm, kernel, data, pairs))
+
+    def radial_skd(self, kernel: Any, data: Array, sample: Array, squared_norm: float | None) -> float:
+        """R(S), Eq. (3), without ‖K‖_F² if that is None. With c_S, Eq. (9), R = ‖K‖_F² − c_S² ‖K_S‖_F²."""
+        parts = blocks(len(data))
+        if len(parts) == 1:
+            return float(nl.radial_skd(kernel, data, sample, constant=False if squared_norm is None else squared_norm))
+        coefficient = math.fsum(self.each(_coefficient, kernel, data, parts, sample))
+        return (squared_norm or 0.0) - coefficient**2 * float(nl.squared_frobenius_norm(kernel, sample))
+
+    def nystrom_errors(
+        self, kernel: Any, data: Array, sample: Array, norms: tuple[str, ...], matrix: Array | None
+    ) -> dict[str, float]:
+        """The norms of K − K̂(S) and the rank of K̂(S). The trace norm is a sum over the data, the others are not."""
+        parts = blocks(len(data))
+        if len(parts) == 1 or norms != ("trace",):
+            errors = nl.nystrom_errors(kernel, data, sample, norms=norms, matrix=matrix)
+            return {name: float(getattr(errors, name)) for name in (*norms, "rank")}
+        rank = nl.nystrom_errors(kernel, data[:1], sample, norms=("trace",)).rank
+        return {"trace": math.fsum(self.each(_trace, kernel, data, parts, sample)), "rank": float(rank)}
+
+
+def _pair_norm(kernel: Any, data: Array, pair: tuple[Rows, Rows]) -> float:
+    (a, b), (c, d) = pair
+    if a == c:
+        return float(nl.squared_frobenius_norm(kernel, data[a:b]))
+    return 2 * float(nl.skd_coefficient(kernel, data[a:b], data[c:d]) * nl.squared_frobenius_norm(kernel, data[c:d]))
+
+
+def _coefficient(kernel: Any, data: Array, rows: Rows, sample: Array) -> float:
+    return float(nl.skd_coefficient(kernel, data[slice(*rows)], sample))
+
+
+def _trace(kernel: Any, data: Array, rows: Rows, sample: Array) -> float:
+    return float(nl.nystrom_errors(kernel, data[slice(*rows)], sample, norms=("trace",)).trace)

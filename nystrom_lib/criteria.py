@@ -1,0 +1,361 @@
+r"""How good a sample is: the criteria (C.1)–(C.3) of §1.2, optimal errors, and the factors of Eq. (8)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _sums
+from . import _validation as check
+from ._core import pairs, precise, profiles
+from ._threads import available, one_pool
+from ._validation import Array
+from .approximation import EXACT_DIMENSIONS, NystromApproximation
+from .kernels import Kernel, require
+from .radial_skd import checked
+
+__all__ = ["Errors", "Factors", "approximation_factors", "best_rank_errors", "nystrom_errors"]
+
+ALL = ("trace", "frobenius", "spectral")
+
+_THIN = 1e-11  # pivots below this, relative to the largest, call for more than double precision
+_AFFORDABLE = 5e8  # double-double products we are willing to do
+_DENSE = 5_500  # up to this many points, N × N matrices are held in memory (240 MB)
+_WHOLE_SPECTRUM = 5_500  # up to this many points, all eigenvalues are computed
+
+
+@dataclass(frozen=True)
+class Errors:
+    """Norms of an error matrix; those not asked for are NaN."""
+
+    trace: float = math.nan  #: (C.1), the trace norm
+    frobenius: float = math.nan  #: (C.2), the Frobenius norm
+    spectral: float = math.nan  #: (C.3), the spectral norm
+    rank: int = 0  #: the numerical rank used
+    precision: str = "double"  #: "double" or "extended" (32 digits)
+
+
+@dataclass(frozen=True)
+class Factors:
+    """The approximation factors of Eq. (8): 1 is optimal; those not asked for are NaN."""
+
+    trace: float = math.nan  #: E_tr
+    frobenius: float = math.nan  #: E_F
+    spectral: float = math.nan  #: E_sp
+    rank: int = 0  #: the numerical rank used
+    precision: str = "double"  #: "double" or "extended" (32 digits)
+
+
+def _matrix(matrix: ArrayLike | None, N: int) -> Array:
+    if matrix is None:
+        return np.empty((0, 0))
+    K = check.float_points("matrix", matrix)
+    if K.shape != (N, N):
+        raise ValueError(f"matrix has shape {K.shape}; it must be the {N} × {N} kernel matrix of the data.")
+    return K
+
+
+def nystrom_errors(
+    kernel: Kernel,
+    data: ArrayLike,
+    sample: ArrayLike,
+    norms: str | tuple[str, ...] = ALL,
+    *,
+    matrix: ArrayLike | None = None,
+    precision: str = "auto",
+) -> Errors:
+    r"""The criteria :math:`\|\mathbf K-\hat{\mathbf K}(S)\|` in the trace, Frobenius and spectral norms, (C.1)–(C.3).
+
+    The trace norm costs O(Nn²) and needs no N × N matrix; the Frobenius norm goes tile by tile; the spectral norm is
+    a Lanczos iteration on :math:`\mathbf K - \mathbf F\mathbf F^T`.
+
+    Parameters
+    ----------
+    kernel, data, sample
+        As in :func:`radial_skd`.
+    norms
+        Which of ``"trace"``, ``"frobenius"``, ``"spectral"``.
+    matrix
+        The kernel matrix of the data, if at hand: saves computing it again.
+    precision
+        ``"double"``, ``"extended"`` (double-double, 32 digits, for the built-in kernels), or ``"auto"``: extended
+        where the pivots of :math:`\mathbf K_S` fall so low that double precision would show in the sixth digit, and
+        the work is affordable.
+
+    Returns
+    -------
+    Errors
+        ``.trace``, ``.frobenius``, ``.spectral``, ``.rank`` (numerical rank of :math:`\mathbf K_S`), ``.precision``.
+
+    Examples
+    --------
+    >>> import nystrom_lib as nl
+    >>> errors = nl.nystrom_errors(nl.Gaussian(rho=1.0), [[0.0], [0.5], [1.0]], [[0.0], [1.0]])
+    >>> round(errors.trace, 6), round(errors.spectral, 6), errors.rank
+    (0.113176, 0.113176, 2)
+    """
+    kernel, data, sample = checked(kernel, data, sample)
+    asked = check.norms(norms)
+    K = _matrix(matrix, len(data))
+    if precision not in ("auto", "double", "extended"):
+        raise ValueError(f"precision is {precision!r}; it must be 'auto', 'double' or 'extended'.")
+    if precision == "extended" and kernel._family == profiles.CUSTOM:
+        raise ValueError("precision is 'extended'; it is available for the built-in kernels only.")
+    approximation = NystromApproximation(kernel, sample)
+    features_needed = asked != ("trace",)
+    if precision == "extended" or (precision == "auto" and _thin(approximation, len(data))):
+        features, residual = _extended_features(kernel, data, sample)
+        rank, used = features.shape[1], "extended"
+    else:
+        features = np.empty((len(data) if features_needed else 0, approximation.rank))
+        residual = approximation._tiles(data, features)
+        rank, used = approximation.rank, "double"
+    found: dict[str, float] = {}
+    if "trace" in asked:
+        found["trace"] = float(residual.sum())
+    if features_needed:
+        found.update(_residual_norms(kernel, data, features, K, asked))
+    return Errors(**found, rank=rank, precision=used)
+
+
+def _thin(approximation: NystromApproximation, N: int) -> bool:
+    """Whether double precision gets thin, and more is to be had."""
+    work = (N + len(approximation.sample)) * len(approximation.sample) ** 2 / 2
+    return (
+        approximation.smallest_pivot < _THIN
+        and approximation.kernel._family != profiles.CUSTOM
+        and work <= _AFFORDABLE
+    )
+
+
+def _extended_features(kernel: Kernel, data: NDArray[Any], sample: Array) -> tuple[Array, Array]:
+    """Features and residuals by a double-double recursion, landmarks and data together."""
+    n = len(sample)
+    points = np.concatenate([sample, data.astype(np.float64, copy=False)])
+    factor, left, _ = precise.pivoted_cholesky(kernel.radial, points, kernel._p, n, n, n, 0.0)
+    return np.ascontiguousarray(factor[:, n:].T), left[n:]
+
+
+def _residual_norms(
+    kernel: Kernel, data: NDArray[Any], features: Array, K: Array, asked: tuple[str, ...]
+) -> dict[str, float]:
+    """Frobenius and spectral norms of K − F Fᵀ."""
+    N = len(data)
+    found = {}
+    dense = "spectral" in asked and N <= _DENSE
+    E = np.empty((N, N)) if dense else np.empty((0, 0))
+    if dense or "frobenius" in asked:
+        total = _residual_tiles(kernel, data, features, K, E)
+        if "frobenius" in asked:
+            found["frobenius"] = math.sqrt(total)
+    if "spectral" in asked:
+        if dense:
+            product: Callable[[Array], Array] = lambda v: E @ v  # noqa: E731
+        else:
+            multiply = _kernel_product(kernel, data, K)
+            product = lambda v: multiply(v) - features @ (features.T @ v)  # noqa: E731
+        found["spectral"] = _largest_eigenvalue(product, N)
+    return found
+
+
+def _residual_tiles(kernel: Kernel, data: NDArray[Any], features: Array, K: Array, E: Array) -> float:
+    N, d = data.shape
+    side = 256
+    tiles = -(-N // side)
+    totals = np.zeros(tiles * (tiles + 1) // 2)
+    centre = data[:4096].mean(axis=0, dtype=np.float64) if kernel.radial else np.zeros(d)
+    with one_pool(N * N) as (parallel, slots):
+        scratch = (
+            np.empty((slots, side, d)), np.empty((slots, side)), np.empty((slots, side * side)),
+            np.empty((slots, side * side)), np.empty((slots, side, d)),
+        )  # fmt: skip
+        run = pairs.residual_tiles_parallel if parallel else pairs.residual_tiles_serial
+        run(
+            kernel.radial, kernel._blocks().value, kernel._p, data, centre, np.empty((slots, side)),
+            d <= EXACT_DIMENSIONS, features, K, side, scratch, totals, E,
+        )  # fmt: skip
+    return float(totals.sum())
+
+
+def _kernel_product(kernel: Kernel, data: NDArray[Any], K: Array) -> Callable[[Array], Array]:
+    """v ↦ K v, from the matrix if there is one, else from panels of it computed on the way."""
+    if len(K):
+        return lambda v: K @ v
+    rows = max(1, 20_000_000 // len(data))
+
+    def product(v: Array) -> Array:
+        return np.concatenate(
+            [kernel.matrix(data[start : start + rows], data) @ v for start in range(0, len(data), rows)]
+        )
+
+    return product
+
+
+def _largest_eigenvalue(product: Callable[[Array], Array], N: int) -> float:
+    """Of a positive-semidefinite operator."""
+    if N <= 16:
+        return float(np.linalg.norm(np.column_stack([product(e) for e in np.eye(N)]), 2))
+    return float(_top_eigenvalues(product, N, 1)[0])
+
+
+def _top_eigenvalues(product: Callable[[Array], Array], N: int, count: int) -> Array:
+    """The ``count`` largest eigenvalues, in decreasing order, by ARPACK's Lanczos iteration from a fixed start."""
+    from scipy.sparse.linalg import LinearOperator, eigsh
+
+    start = np.random.default_rng(0).standard_normal(N)
+    if not np.any(product(start)):
+        return np.zeros(count)
+    operator = LinearOperator((N, N), matvec=lambda v: product(np.asarray(v).ravel()), dtype=np.float64)
+    values = eigsh(operator, k=count, which="LA", v0=start, tol=1e-10, return_eigenvectors=False)
+    ordered: Array = np.sort(values)[::-1]
+    return ordered
+
+
+def best_rank_errors(
+    kernel: Kernel,
+    data: ArrayLike,
+    n: int,
+    norms: str | tuple[str, ...] = ALL,
+    *,
+    matrix: ArrayLike | None = None,
+) -> Errors:
+    r"""The norms of :math:`\mathbf K-\mathbf K_n`, with :math:`\mathbf K_n` an optimal approximation of rank n.
+
+    They are sums over the eigenvalues beyond the n-th. Where those are lost below the rounding of the largest one,
+    they come from the singular values of a pivoted Cholesky factor computed with 32 digits (built-in kernels).
+
+    Parameters
+    ----------
+    kernel, data, norms, matrix
+        As in :func:`nystrom_errors`.
+    n
+        The rank; from N on, the errors are 0.
+
+    Examples
+    --------
+    >>> import nystrom_lib as nl
+    >>> errors = nl.best_rank_errors(nl.Gaussian(rho=1.0), [[0.0], [0.5], [1.0]], n=2)
+    >>> round(errors.trace, 6)
+    0.060427
+    """
+    kernel = require(kernel)
+    data = check.points("data", data)
+    n = check.whole("n", n, least=1)
+    asked = check.norms(norms)
+    K = _matrix(matrix, len(data))
+    N = len(data)
+    if n >= N:
+        return Errors(**dict.fromkeys(asked, 0.0), rank=N)
+    if N > _WHOLE_SPECTRUM:
+        return _best_by_lanczos(kernel, data, n, asked, K)
+    K = K if len(K) else kernel.matrix(data)
+    values = np.linalg.eigvalsh(K)[::-1]
+    tail = np.maximum(values[n:], 0.0)
+    if tail[0] < 1e8 * np.finfo(float).eps * values[0] and kernel._family != profiles.CUSTOM:
+        graded = _graded_tail(kernel, data, n)
+        if graded is not None:
+            return _tail_errors(graded, asked, n, "extended")
+    return _tail_errors(tail, asked, n, "double")
+
+
+def _tail_errors(tail: Array, asked: tuple[str, ...], n: int, precision: str) -> Errors:
+    every = {
+        "trace": float(tail.sum()),
+        "frobenius": float(np.sqrt(np.square(tail).sum())),
+        "spectral": float(tail[0]) if len(tail) else 0.0,
+    }
+    return Errors(**{name: every[name] for name in asked}, rank=n, precision=precision)
+
+
+def _graded_tail(kernel: Kernel, data: NDArray[Any], n: int) -> Array | None:
+    """Eigenvalues beyond the n-th from a factor whose columns fall off as they do; None if that takes too long.
+
+    The columns of a pivoted factor are graded like the eigenvalues, and a one-sided Jacobi method (LAPACK's gejsv)
+    finds the singular values of such a matrix each to nearly full relative accuracy.
+    """
+    from scipy.linalg.lapack import dgejsv
+
+    N = len(data)
+    most = min(N, int(math.sqrt(2 * _AFFORDABLE / N)), 6 * n + 60)
+    if most <= n:
+        return None
+    points = data.astype(np.float64)
+    factor, left, rank = precise.pivoted_cholesky(kernel.radial, points, kernel._p, N, most, n, 1e-9)
+    remaining = float(left.sum())
+    if rank <= n:
+        return np.array([remaining])
+    scales = np.abs(factor).max(axis=1)
+    values, _, _, work, _, info = dgejsv((factor / scales.max()).T, joba=0, jobu=3, jobv=3)
+    if info != 0:
+        return None
+    tail: Array = np.square(values[n:] * (work[0] / work[1]) * scales.max())
+    if remaining > 1e-3 * tail.sum():
+        return None
+    return tail
+
+
+def _best_by_lanczos(kernel: Kernel, data: NDArray[Any], n: int, asked: tuple[str, ...], K: Array) -> Errors:
+    """Large N: the top eigenvalues by Lanczos; the tail is what they leave of tr K and ‖K‖_F²."""
+    N = len(data)
+    if not len(K) and N <= 20_000 and available() >= 1:
+        K = kernel.matrix(data)  # at most 3.2 GB, read some hundred times
+    values = _top_eigenvalues(_kernel_product(kernel, data, K), N, n + 1)
+    total = float(kernel.diagonal(data).sum())
+    square = _sums.squared_frobenius_norm(kernel, data) if "frobenius" in asked else math.nan
+    every = {
+        "trace": total - float(values[:n].sum()),
+        "frobenius": math.sqrt(max(square - float(np.square(values[:n]).sum()), 0.0)) if square == square else math.nan,
+        "spectral": float(values[n]),
+    }
+    lost = every["trace"] < 1e-9 * total or every["frobenius"] ** 2 < 1e-11 * square
+    if lost and kernel._family != profiles.CUSTOM:
+        graded = _graded_tail(kernel, data, n)
+        if graded is not None:
+            return _tail_errors(graded, asked, n, "extended")
+    return Errors(**{name: every[name] for name in asked}, rank=n)
+
+
+def approximation_factors(
+    kernel: Kernel,
+    data: ArrayLike,
+    sample: ArrayLike,
+    norms: str | tuple[str, ...] = ALL,
+    *,
+    best: Errors | None = None,
+    matrix: ArrayLike | None = None,
+    precision: str = "auto",
+) -> Factors:
+    r"""The approximation factors of Eq. (8), :math:`\mathcal E = \|\mathbf K-\hat{\mathbf K}(S)\| / \|\mathbf K-\mathbf K_n\|`.
+
+    Parameters
+    ----------
+    kernel, data, sample, norms, matrix, precision
+        As in :func:`nystrom_errors`.
+    best
+        The result of :func:`best_rank_errors` for the same kernel, data and n, if at hand.
+
+    Examples
+    --------
+    >>> import nystrom_lib as nl
+    >>> factors = nl.approximation_factors(nl.Gaussian(rho=1.0), [[0.0], [0.5], [1.0]], [[0.0], [1.0]])
+    >>> round(factors.trace, 3)
+    1.873
+    """
+    kernel, data, sample = checked(kernel, data, sample)
+    asked = check.norms(norms)
+    if best is None:
+        best = best_rank_errors(kernel, data, len(sample), asked, matrix=matrix)
+    errors = nystrom_errors(kernel, data, sample, asked, matrix=matrix, precision=precision)
+    ratios = {name: _ratio(getattr(errors, name), getattr(best, name)) for name in asked}
+    return Factors(**ratios, rank=errors.rank, precision=errors.precision)
+
+
+def _ratio(error: float, optimum: float) -> float:
+    if optimum == 0.0:
+        return 1.0 if error == 0.0 else math.inf
+    return error / optimum

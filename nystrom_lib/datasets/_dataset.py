@@ -1,0 +1,122 @@
+"""What every data set is: points, and where they come from."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray: TypeAlias = NDArray[np.float64]
+#: The steps of the cleaning, each a reason and how many rows it removed.
+Removed: TypeAlias = tuple[tuple[str, int], ...]
+
+#: Values per block wherever an array is passed over in pieces: 32 MiB of float64. Sums are formed block by
+#: block, so this number is part of the definition of a standardised data set with more values than that.
+BLOCK_VALUES = 2**22
+
+
+def row_blocks(rows: int, columns: int) -> Iterator[slice]:
+    """Slices that cover ``rows`` rows in order, each of about `BLOCK_VALUES` values."""
+    step = max(1, BLOCK_VALUES // max(1, columns))
+    for start in range(0, rows, step):
+        yield slice(start, min(start + step, rows))
+
+
+def sha256_of(X: NDArray[Any]) -> str:
+    """Return the sha256 of the C-ordered, little-endian float64 bytes of a matrix.
+
+    The matrix is read block by block: it may be a memory map larger than memory.
+
+    Examples
+    --------
+    >>> sha256_of(np.array([[1.0, 2.0]])) == sha256_of(np.array([[1, 2]], order="F"))
+    True
+    """
+    digest = hashlib.sha256()
+    for block in row_blocks(*X.shape):
+        digest.update(np.ascontiguousarray(X[block], dtype="<f8").data)
+    return digest.hexdigest()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset:
+    """Points with their provenance.
+
+    Attributes
+    ----------
+    X : numpy.ndarray
+        The points, one per row: float64, C-contiguous, read-only; perhaps a memory map.
+    name : str
+        What to call the data in a title. A stand-in has "stand-in" in its name.
+    sha256 : str
+        Hash of ``X`` as `sha256_of` computes it.
+    removed : tuple of (str, int)
+        The steps of the cleaning in order: the reason, and how many rows it removed.
+    stand_in : bool
+        True if these are not the data named, but artificial data of the same shape.
+    citation, licence : str
+        Whom to credit, and the terms.
+    columns : tuple of str
+        The name of each column of ``X``.
+    source : str
+        Where the values came from and what was done to them.
+
+    Examples
+    --------
+    >>> from nystrom_lib.datasets import magic
+    >>> magic()
+    Dataset('MAGIC', N=18905, d=10, removed=115, sha256=...)
+    """
+
+    X: FloatArray
+    name: str
+    sha256: str
+    removed: Removed
+    stand_in: bool
+    citation: str
+    licence: str
+    columns: tuple[str, ...]
+    source: str
+
+    @property
+    def N(self) -> int:
+        """The number of points."""
+        return int(self.X.shape[0])
+
+    @property
+    def d(self) -> int:
+        """The number of coordinates of a point."""
+        return int(self.X.shape[1])
+
+    def __len__(self) -> int:
+        return self.N
+
+    def __repr__(self) -> str:
+        removed = sum(count for _, count in self.removed)
+        return (
+            f"Dataset({self.name!r}, N={self.N}, d={self.d}, removed={removed}, sha256={self.sha256[:12]}...)"
+        )
+
+    def report(self) -> str:
+        """Return a few lines that say what the data are, and what was removed from them."""
+        steps = [f"  removed {count:,}: {reason}" for reason, count in self.removed]
+        return "\n".join(
+            [
+                f"{self.name}: N = {self.N:,}, d = {self.d}",
+                *steps,
+                f"  source: {self.source}",
+                f"  citation: {self.citation}",
+                f"  licence: {self.licence}",
+                f"  sha256: {self.sha256}",
+            ]
+        )
+
+
+def frozen(X: FloatArray) -> FloatArray:
+    """Make ``X`` read-only for good: a view of an array that is so itself cannot be opened again."""
+    X.flags.writeable = False
+    return X.view()

@@ -1,0 +1,484 @@
+r"""Kernels: :math:`K`, :math:`K^2`, the derivatives of :math:`K^2`, and the constants of Theorem 2.1.
+
+Every kernel is one scalar function of one pair scalar: :math:`K(s,x) = \kappa(\|s-x\|^2)` (*radial*) or
+:math:`K(s,x) = \kappa(\langle s, x\rangle)` (*dot product*). To add one, see :func:`radial_kernel` and
+:func:`dot_product_kernel`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import _validation as check
+from ._core import pairs, profiles
+from ._threads import one_pool
+from ._validation import Array
+
+__all__ = [
+    "Constants",
+    "CustomKernel",
+    "Gaussian",
+    "Kernel",
+    "Matern",
+    "Polynomial",
+    "RationalQuadratic",
+    "dot_product_kernel",
+    "radial_kernel",
+]
+
+
+class Constants(NamedTuple):
+    r"""The constants of the assumptions of Theorem 2.1, valid for all points of :math:`\mathbb R^d`."""
+
+    alpha: float  #: :math:`K^2(x,x) \ge \alpha > 0`
+    M1: float  #: bounds the first derivatives of :math:`K^2`
+    M2: float  #: bounds the second derivatives of :math:`K^2`
+
+
+class Kernel:
+    """What all kernels share. Kernels are immutable, hashable, and equal when their parameters are."""
+
+    radial: bool = True  #: whether the pair scalar is ‖s − x‖² (else ⟨s, x⟩)
+    _family: int
+
+    # -- what a kernel says of itself
+
+    @property
+    def name(self) -> str:
+        """The kernel's name."""
+        return type(self).__name__
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """Its parameters by name."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+
+    @property
+    def constants(self) -> Constants | None:
+        """α, M₁, M₂ of Theorem 2.1, or None: then :attr:`why_no_constants` says why."""
+        return None
+
+    @property
+    def why_no_constants(self) -> str:
+        """Why Theorem 2.1 does not apply, in one sentence; empty where it does."""
+        return ""
+
+    def _numbers(self) -> tuple[float, ...]:
+        raise AssertionError("every kernel defines its numbers")
+
+    @cached_property
+    def _p(self) -> Array:
+        """The parameters as the compiled loops read them: the family's code, then up to seven numbers."""
+        p = np.zeros(profiles.PARAMETERS)
+        numbers = self._numbers()
+        p[0] = self._family
+        p[1 : 1 + len(numbers)] = numbers
+        return p
+
+    def _blocks(self, kind: type = np.float64) -> profiles.Blocks:
+        return profiles.family_blocks(kind)
+
+    # -- values
+
+    def matrix(self, a: ArrayLike, b: ArrayLike | None = None) -> Array:
+        """The matrix of :math:`K(a_i, b_j)`; ``b`` defaults to ``a``.
+
+        Examples
+        --------
+        >>> import nystrom_lib as nl
+        >>> nl.Gaussian(rho=1.0).matrix([[0.0], [1.0]]).round(4)
+        array([[1.    , 0.3679],
+               [0.3679, 1.    ]])
+        """
+        return self._scalars(a, b, self._blocks().value)
+
+    def squared(self, a: ArrayLike, b: ArrayLike | None = None) -> Array:
+        """The matrix of :math:`K^2(a_i, b_j) = (K(a_i, b_j))^2`."""
+        result = self.matrix(a, b)
+        return np.square(result, out=result)
+
+    def diagonal(self, a: ArrayLike) -> Array:
+        """The vector of :math:`K(a_i, a_i)`."""
+        a = check.float_points("a", a)
+        t = np.zeros(len(a)) if self.radial else np.einsum("ij,ij->i", a, a)
+        pairs.apply(self._blocks().value, t, self._p)
+        return t
+
+    def _scalars(self, a: ArrayLike, b: ArrayLike | None, address: int) -> Array:
+        a = check.float_points("a", a)
+        b = a if b is None else check.float_points("b", b, dimension=a.shape[1])
+        out = np.empty((len(a), len(b)))
+        with one_pool(out.size) as (parallel, _):
+            fill = pairs.fill_matrix_parallel if parallel else pairs.fill_matrix_serial
+            fill(self.radial, address, self._p, a, b, out)
+        return out
+
+    # -- derivatives of K², Eq. (4) and §2: left, right, diagonal
+
+    def _first(self, s: Array, x: Array) -> Array:
+        return self._scalars(s, x, self._blocks().slope)
+
+    def _second(self, s: Array, x: Array) -> Array:
+        return self._scalars(s, x, self._blocks().curve)
+
+    def squared_left(self, s: ArrayLike, x: ArrayLike) -> Array:
+        r""":math:`\partial^{[l]}_{[s]_l} K^2(s_i, x_j)`, Eq. (4), shape (n, N, d).
+
+        Examples
+        --------
+        >>> import nystrom_lib as nl
+        >>> nl.Gaussian(rho=1.0).squared_left([[0.5]], [[0.0]]).round(4)
+        array([[[-1.2131]]])
+        """
+        s, x = self._two(s, x)
+        first = self._first(s, x)[:, :, None]
+        return 2.0 * first * (s[:, None] - x[None]) if self.radial else first * x[None]
+
+    def squared_right(self, s: ArrayLike, x: ArrayLike) -> Array:
+        r""":math:`\partial^{[r]}_{[x]_l} K^2(s_i, x_j)`, §2, shape (n, N, d)."""
+        s, x = self._two(s, x)
+        first = self._first(s, x)[:, :, None]
+        return 2.0 * first * (x[None] - s[:, None]) if self.radial else first * s[:, None]
+
+    def squared_diagonal(self, s: ArrayLike) -> Array:
+        r""":math:`\partial^{[d]}_{[s]_l} K^2(s_i, s_i)`, Eq. (4), shape (n, d); zero for radial kernels."""
+        s = check.float_points("s", s)
+        if self.radial:
+            return np.zeros_like(s)
+        t = np.einsum("ij,ij->i", s, s)
+        pairs.apply(self._blocks().slope, t, self._p)
+        return 2.0 * t[:, None] * s
+
+    def squared_left_left(self, s: ArrayLike, x: ArrayLike) -> Array:
+        r""":math:`\partial^{[l]}_{[s]_l}\partial^{[l]}_{[s]_{l'}} K^2(s_i, x_j)`, shape (n, N, d, d)."""
+        s, x = self._two(s, x)
+        second = self._second(s, x)[:, :, None, None]
+        if not self.radial:
+            return second * x[None, :, :, None] * x[None, :, None, :]
+        delta = s[:, None] - x[None]
+        outer = 4.0 * second * delta[..., :, None] * delta[..., None, :]
+        return outer + 2.0 * self._first(s, x)[:, :, None, None] * np.eye(s.shape[1])
+
+    def squared_left_right(self, s: ArrayLike, x: ArrayLike) -> Array:
+        r""":math:`\partial^{[l]}_{[s]_l}\partial^{[r]}_{[x]_{l'}} K^2(s_i, x_j)`, shape (n, N, d, d)."""
+        s, x = self._two(s, x)
+        if self.radial:
+            return -self.squared_left_left(s, x)
+        second = self._second(s, x)[:, :, None, None]
+        outer = second * x[None, :, :, None] * s[:, None, None, :]
+        return outer + self._first(s, x)[:, :, None, None] * np.eye(s.shape[1])
+
+    def squared_diagonal_diagonal(self, s: ArrayLike) -> Array:
+        r""":math:`\partial^{[d]}_{[s]_l}\partial^{[d]}_{[s]_{l'}} K^2(s_i, s_i)`, shape (n, d, d)."""
+        s = check.float_points("s", s)
+        d = s.shape[1]
+        if self.radial:
+            return np.zeros((len(s), d, d))
+        first = np.einsum("ij,ij->i", s, s)
+        second = first.copy()
+        pairs.apply(self._blocks().slope, first, self._p)
+        pairs.apply(self._blocks().curve, second, self._p)
+        outer = s[:, :, None] * s[:, None, :]
+        return 4.0 * second[:, None, None] * outer + 2.0 * first[:, None, None] * np.eye(d)
+
+    @staticmethod
+    def _two(s: ArrayLike, x: ArrayLike) -> tuple[Array, Array]:
+        s = check.float_points("s", s)
+        return s, check.float_points("x", x, dimension=s.shape[1])
+
+
+def _set(kernel: Kernel, **values: Any) -> None:
+    """Store checked values in a frozen dataclass."""
+    for name, value in values.items():
+        object.__setattr__(kernel, name, value)
+
+
+@dataclass(frozen=True)
+class Gaussian(Kernel):
+    r"""The Gaussian kernel of §4, :math:`K(x,t) = e^{-\rho\|x-t\|^2}`.
+
+    :math:`\alpha = 1`, :math:`M_1 = 2\sqrt{\rho}\,e^{-1/2}`, :math:`M_2 = 4\rho`.
+
+    Examples
+    --------
+    >>> import nystrom_lib as nl
+    >>> kernel = nl.Gaussian(rho=1.0)
+    >>> kernel.constants.M2
+    4.0
+    """
+
+    rho: float = 1.0
+    _family = profiles.GAUSSIAN
+
+    def __post_init__(self) -> None:
+        _set(self, rho=check.positive("rho", self.rho))
+
+    def _numbers(self) -> tuple[float, ...]:
+        return (self.rho,)
+
+    @property
+    def constants(self) -> Constants:
+        """2ρ-scaled Gaussian: the slope peaks at ‖x − t‖ = 1/(2√ρ), the curvature at x = t."""
+        return Constants(1.0, 2.0 * math.sqrt(self.rho) * math.exp(-0.5), 4.0 * self.rho)
+
+
+@dataclass(frozen=True)
+class Matern(Kernel):
+    r"""Matérn kernels of order ``nu`` 1/2, 3/2 and 5/2, with :math:`r = \|x-t\|`:
+
+    :math:`e^{-r/\ell}`, :math:`(1+u)e^{-u}` with :math:`u=\sqrt3 r/\ell`, and
+    :math:`(1+u+u^2/3)e^{-u}` with :math:`u=\sqrt5 r/\ell`.
+
+    The first is not differentiable where its arguments meet: its derivative there is taken to be 0, and it has
+    no constants.
+
+    Examples
+    --------
+    >>> import nystrom_lib as nl
+    >>> nl.Matern(1.5, lengthscale=2.0).constants.M2
+    1.5
+    >>> nl.Matern(0.5).why_no_constants
+    'The squared Matérn 1/2 kernel is not differentiable where its arguments meet.'
+    """
+
+    nu: float = 1.5
+    lengthscale: float = 1.0
+
+    def __post_init__(self) -> None:
+        nu = check.positive("nu", self.nu)
+        if nu not in (0.5, 1.5, 2.5):
+            raise ValueError(f"nu is {self.nu!r}; it must be 0.5, 1.5 or 2.5.")
+        _set(self, nu=nu, lengthscale=check.positive("lengthscale", self.lengthscale))
+
+    @property
+    def _family(self) -> int:  # type: ignore[override]
+        return {0.5: profiles.MATERN12, 1.5: profiles.MATERN32, 2.5: profiles.MATERN52}[self.nu]
+
+    def _numbers(self) -> tuple[float, ...]:
+        return (math.sqrt(2.0 * self.nu) / self.lengthscale,)
+
+    @property
+    def constants(self) -> Constants | None:
+        """The slope of K² along an axis is b·h(u): its peak solves a polynomial; M₂ = −2φ'(0)."""
+        b = self._numbers()[0]
+        if self.nu == 1.5:
+            u = math.sqrt(0.5)
+            return Constants(1.0, 2.0 * b * u * (1.0 + u) * math.exp(-2.0 * u), 2.0 * b * b)
+        if self.nu == 2.5:
+            roots = np.roots([-2.0 / 3.0, -4.0 / 3.0, 0.0, 2.0, 1.0])
+            u = float(max(root.real for root in roots if abs(root.imag) < 1e-9))
+            peak = u * (1.0 + u) * (1.0 + u + u * u / 3.0) * math.exp(-2.0 * u)
+            return Constants(1.0, 2.0 / 3.0 * b * peak, 2.0 / 3.0 * b * b)
+        return None
+
+    @property
+    def why_no_constants(self) -> str:
+        """Only the order 1/2 has none."""
+        if self.nu == 0.5:
+            return "The squared Matérn 1/2 kernel is not differentiable where its arguments meet."
+        return ""
+
+
+@dataclass(frozen=True)
+class RationalQuadratic(Kernel):
+    r"""The rational quadratic kernel :math:`K(x,t) = \big(1 + \|x-t\|^2/(2\alpha\ell^2)\big)^{-\alpha}`.
+
+    Examples
+    --------
+    >>> import nystrom_lib as nl
+    >>> nl.RationalQuadratic(alpha=1.0, lengthscale=1.0).constants.M2
+    2.0
+    """
+
+    alpha: float = 1.0
+    lengthscale: float = 1.0
+    _family = profiles.RATIONAL_QUADRATIC
+
+    def __post_init__(self) -> None:
+        _set(
+            self,
+            alpha=check.positive("alpha", self.alpha),
+            lengthscale=check.positive("lengthscale", self.lengthscale),
+        )
+
+    def _numbers(self) -> tuple[float, ...]:
+        return (self.alpha, 0.5 / (self.alpha * self.lengthscale**2))
+
+    @property
+    def constants(self) -> Constants:
+        """The slope peaks where c r² = 1/(4α + 1), with c = 1/(2αℓ²)."""
+        alpha, c = self._numbers()
+        r = 1.0 / math.sqrt(c * (4.0 * alpha + 1.0))
+        slope = 4.0 * alpha * c * r * (1.0 + c * r * r) ** (-2.0 * alpha - 1.0)
+        return Constants(1.0, slope, 4.0 * alpha * c)
+
+
+@dataclass(frozen=True)
+class Polynomial(Kernel):
+    r"""The polynomial kernel :math:`K(x,t) = (a\langle x,t\rangle + c)^D`; ``degree=1, offset=0`` is the linear one.
+
+    Its diagonal derivative is not zero, and neither its derivatives nor its diagonal are bounded as Theorem 2.1
+    asks: it has no constants.
+
+    Examples
+    --------
+    >>> import nystrom_lib as nl
+    >>> nl.Polynomial(degree=2, offset=1.0).matrix([[2.0]], [[3.0]])
+    array([[49.]])
+    """
+
+    degree: int = 2
+    offset: float = 1.0
+    scale: float = 1.0
+    radial = False
+    _family = profiles.POLYNOMIAL
+
+    def __post_init__(self) -> None:
+        offset = check.real("offset", self.offset)
+        if offset < 0.0:
+            raise ValueError(f"offset is {self.offset!r}; it must be 0 or more for the kernel to be positive.")
+        _set(
+            self,
+            degree=check.whole("degree", self.degree, least=1),
+            offset=offset,
+            scale=check.positive("scale", self.scale),
+        )
+
+    def _numbers(self) -> tuple[float, ...]:
+        return (self.scale, self.offset, float(self.degree))
+
+    @property
+    def why_no_constants(self) -> str:
+        """Its derivatives grow without bound."""
+        return "The derivatives of a squared polynomial kernel are not bounded on the whole space."
+
+
+@dataclass(frozen=True)
+class CustomKernel(Kernel):
+    """A kernel from the user's own scalar functions: made by :func:`radial_kernel` or :func:`dot_product_kernel`."""
+
+    value: Callable[[float, Array], float]
+    first: Callable[[float, Array], float]
+    second: Callable[[float, Array], float]
+    numbers: tuple[float, ...] = ()
+    label: str = "custom"
+    radial: bool = True
+    bounds: Constants | None = None
+    _family = profiles.CUSTOM
+
+    def _numbers(self) -> tuple[float, ...]:
+        return self.numbers
+
+    def _blocks(self, kind: type = np.float64) -> profiles.Blocks:
+        return profiles.custom_blocks(self.value, self.first, self.second, kind)
+
+    @property
+    def name(self) -> str:
+        """The label it was given."""
+        return self.label
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """The numbers its functions receive, as p0, p1, …"""
+        return {f"p{i}": number for i, number in enumerate(self.numbers)}
+
+    @property
+    def constants(self) -> Constants | None:
+        """What the user stated."""
+        return self.bounds
+
+    @property
+    def why_no_constants(self) -> str:
+        """Set unless constants were stated."""
+        return "" if self.bounds else f"No constants were given for the kernel {self.label!r}."
+
+
+def _custom(
+    radial: bool, functions: tuple[Any, Any, Any], parameters: Any, name: str, constants: Any
+) -> CustomKernel:
+    numbers = tuple(check.real("parameters", value) for value in parameters)
+    if len(numbers) >= profiles.PARAMETERS:
+        raise ValueError(f"parameters holds {len(numbers)} numbers; at most {profiles.PARAMETERS - 1} are allowed.")
+    compiled = []
+    for label, function in zip(("value", "first", "second"), functions, strict=True):
+        if not callable(function):
+            raise ValueError(f"{label} is {function!r}; it must be a function (t, p) -> float that numba can compile.")
+        compiled.append(function if numba.extending.is_jitted(function) else numba.njit(function))
+    bounds = None if constants is None else Constants(*(check.positive("constants", c) for c in constants))
+    return CustomKernel(compiled[0], compiled[1], compiled[2], numbers, name, radial, bounds)
+
+
+def radial_kernel(
+    value: Callable[[float, Array], float],
+    first: Callable[[float, Array], float],
+    second: Callable[[float, Array], float],
+    parameters: tuple[float, ...] = (),
+    *,
+    name: str = "custom",
+    constants: tuple[float, float, float] | None = None,
+) -> CustomKernel:
+    r"""A kernel :math:`K(s,x) = \kappa(q)`, :math:`q = \|s-x\|^2`, from :math:`\kappa, \kappa', \kappa''`.
+
+    Parameters
+    ----------
+    value, first, second
+        Scalar functions ``(q, p) -> float`` of the squared distance and the parameters, which numba can compile:
+        :math:`\kappa` and its first two derivatives with respect to :math:`q`.
+    parameters
+        Up to seven numbers, which the functions receive as the array ``p``.
+    name
+        What to call it in results.
+    constants
+        (α, M₁, M₂) of Theorem 2.1 for :math:`K^2`, if known.
+
+    Examples
+    --------
+    >>> import math, nystrom_lib as nl
+    >>> mine = nl.radial_kernel(
+    ...     lambda q, p: math.exp(-p[0] * q),
+    ...     lambda q, p: -p[0] * math.exp(-p[0] * q),
+    ...     lambda q, p: p[0] ** 2 * math.exp(-p[0] * q),
+    ...     parameters=(2.0,), name="my Gaussian",
+    ... )
+    >>> mine.matrix([[0.0]], [[1.0]]).round(4)
+    array([[0.1353]])
+    """
+    return _custom(True, (value, first, second), parameters, name, constants)
+
+
+def dot_product_kernel(
+    value: Callable[[float, Array], float],
+    first: Callable[[float, Array], float],
+    second: Callable[[float, Array], float],
+    parameters: tuple[float, ...] = (),
+    *,
+    name: str = "custom",
+    constants: tuple[float, float, float] | None = None,
+) -> CustomKernel:
+    r"""A kernel :math:`K(s,x) = \kappa(\langle s,x\rangle)`; the arguments are those of :func:`radial_kernel`.
+
+    Examples
+    --------
+    >>> import math, nystrom_lib as nl
+    >>> mine = nl.dot_product_kernel(lambda t, p: math.exp(t), lambda t, p: math.exp(t), lambda t, p: math.exp(t))
+    >>> mine.matrix([[0.0]], [[1.0]])
+    array([[1.]])
+    """
+    return _custom(False, (value, first, second), parameters, name, constants)
+
+
+def require(kernel: Any) -> Kernel:
+    """Refuse what is not a kernel."""
+    if not isinstance(kernel, Kernel):
+        raise ValueError(f"kernel is {kernel!r}; it must be a kernel of nystrom_lib, such as Gaussian(rho=1.0).")
+    return kernel
+
+

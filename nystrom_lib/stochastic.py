@@ -1,0 +1,164 @@
+r"""Stochastic approximations of the gradient, §3: T̂₁, T̂₂, Eq. (6), Eq. (7), Remark 3.1.
+
+A batch is an array of indices into the data, drawn by :func:`draw_batch` or by you.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _validation as check
+from ._sums import PairSums
+from ._validation import Array
+from .kernels import Kernel
+from .radial_skd import checked
+
+__all__ = [
+    "draw_batch",
+    "estimate_T1",
+    "estimate_T2",
+    "four_sample_gradient",
+    "one_sample_gradient",
+    "two_sample_gradient",
+]
+
+
+def draw_batch(N: int, batch_size: int, seed: Any) -> NDArray[np.int64]:
+    """``batch_size`` indices, independent and uniform on 0, …, N − 1 (the i.i.d. sampling of §3).
+
+    Parameters
+    ----------
+    N
+        Number of data points.
+    batch_size
+        How many to draw, the paper's b.
+    seed
+        A whole number, a ``SeedSequence``, or a ``Generator``, which moves on.
+
+    Examples
+    --------
+    >>> import nystrom_lib as nl
+    >>> nl.draw_batch(100, 4, seed=0)
+    array([85, 63, 51, 26])
+    """
+    N = check.whole("N", N, least=1)
+    batch_size = check.whole("batch_size", batch_size, least=1)
+    return check.generator("seed", seed).integers(0, N, size=batch_size)
+
+
+class _Estimates:
+    """T̂₁ and T̂₂ of one batch, and what the sample alone determines."""
+
+    def __init__(self, kernel: Kernel, data: NDArray[Any], sample: Array, name: str, batch: ArrayLike) -> None:
+        picked = data[check.indices(name, batch, len(data))]
+        self.scale = len(data) / len(picked)
+        self.norm, total, self.over_landmarks, over_batch = PairSums(kernel, picked, sample).totals_and_left()
+        self.T1 = self.scale * total
+        self.T2 = self.scale * over_batch
+
+
+def _combine(T1_a: float, T1_b: float, T1_c: float, rest: _Estimates) -> Array:
+    """T₁ᵃT₁ᵇ Υ/‖K_S‖⁴ − 2 T₁ᶜT₂/‖K_S‖²."""
+    if rest.norm <= 0.0:
+        return np.zeros_like(rest.T2)
+    return 2.0 * (T1_a / rest.norm) * (T1_b / rest.norm) * rest.over_landmarks - 2.0 * (T1_c / rest.norm) * rest.T2
+
+
+def estimate_T1(kernel: Kernel, data: ArrayLike, sample: ArrayLike, batch: ArrayLike) -> float:
+    r""":math:`\hat T_1(\mathbf X) = \frac Nb\sum_{i=1}^n\sum_{j=1}^b K^2(s_i, X_j)`, §3.
+
+    Examples
+    --------
+    >>> import nystrom_lib as nl
+    >>> round(nl.estimate_T1(nl.Gaussian(rho=1.0), [[0.0], [1.0]], [[0.5]], [0]), 6)
+    1.213061
+    """
+    return _Estimates(*checked(kernel, data, sample), "batch", batch).T1
+
+
+def estimate_T2(kernel: Kernel, data: ArrayLike, sample: ArrayLike, batch: ArrayLike) -> Array:
+    r""":math:`\hat T_2^{k,l}(\mathbf X) = \frac Nb\sum_{j=1}^b\partial^{[l]}_{[s_k]_l}K^2(s_k, X_j)`, §3; shape (n, d).
+
+    Examples
+    --------
+    >>> import nystrom_lib as nl
+    >>> nl.estimate_T2(nl.Gaussian(rho=1.0), [[0.0], [1.0]], [[0.5]], [0]).round(4)
+    array([[-2.4261]])
+    """
+    return _Estimates(*checked(kernel, data, sample), "batch", batch).T2
+
+
+def one_sample_gradient(kernel: Kernel, data: ArrayLike, sample: ArrayLike, batch: ArrayLike) -> Array:
+    r"""The one-sample approximation of the gradient, Eq. (6); shape (n, d). In general biased:
+
+    .. math:: \frac{\hat T_1(\mathbf X)^2}{\|\mathbf K_S\|_F^4}\Upsilon(S)
+              - \frac{2\hat T_1(\mathbf X)\hat T_2^{k,l}(\mathbf X)}{\|\mathbf K_S\|_F^2}.
+
+    Parameters
+    ----------
+    kernel, data, sample
+        As in :func:`radial_skd`.
+    batch
+        Indices into the data, repeats allowed; with all of them once it is the exact gradient.
+
+    Examples
+    --------
+    >>> import nystrom_lib as nl
+    >>> kernel, data, sample = nl.Gaussian(rho=1.0), [[0.0], [1.0]], [[0.25]]
+    >>> nl.one_sample_gradient(kernel, data, sample, nl.draw_batch(2, 3, seed=0)).round(4)
+    array([[-3.0257]])
+    """
+    one = _Estimates(*checked(kernel, data, sample), "batch", batch)
+    return _combine(one.T1, one.T1, one.T1, one)
+
+
+def two_sample_gradient(
+    kernel: Kernel, data: ArrayLike, sample: ArrayLike, batch_x: ArrayLike, batch_y: ArrayLike
+) -> Array:
+    r"""The two-sample approximation of the gradient, Eq. (7); shape (n, d). Unbiased:
+
+    .. math:: \frac{\hat T_1(\mathbf X)\hat T_1(\mathbf Y)}{\|\mathbf K_S\|_F^4}\Upsilon(S)
+              - \frac{2\hat T_1(\mathbf X)\hat T_2^{k,l}(\mathbf Y)}{\|\mathbf K_S\|_F^2}.
+
+    Examples
+    --------
+    >>> import nystrom_lib as nl
+    >>> kernel, data, sample = nl.Gaussian(rho=1.0), [[0.0], [1.0]], [[0.25]]
+    >>> nl.two_sample_gradient(kernel, data, sample, [0], [1]).round(4)
+    array([[-3.4385]])
+    """
+    kernel, data, sample = checked(kernel, data, sample)
+    x = _Estimates(kernel, data, sample, "batch_x", batch_x)
+    y = _Estimates(kernel, data, sample, "batch_y", batch_y)
+    return _combine(x.T1, y.T1, x.T1, y)
+
+
+def four_sample_gradient(
+    kernel: Kernel,
+    data: ArrayLike,
+    sample: ArrayLike,
+    batch_1: ArrayLike,
+    batch_2: ArrayLike,
+    batch_3: ArrayLike,
+    batch_4: ArrayLike,
+) -> Array:
+    r"""Four independent samples, Remark 3.1: unbiased, and its two terms are independent; shape (n, d).
+
+    .. math:: \frac{\hat T_1(\mathbf X_1)\hat T_1(\mathbf X_2)}{\|\mathbf K_S\|_F^4}\Upsilon(S)
+              - \frac{2\hat T_1(\mathbf X_3)\hat T_2^{k,l}(\mathbf X_4)}{\|\mathbf K_S\|_F^2}.
+
+    Examples
+    --------
+    >>> import nystrom_lib as nl
+    >>> kernel, data, sample = nl.Gaussian(rho=1.0), [[0.0], [1.0]], [[0.25]]
+    >>> nl.four_sample_gradient(kernel, data, sample, [0], [1], [0], [1]).round(4)
+    array([[-3.4385]])
+    """
+    kernel, data, sample = checked(kernel, data, sample)
+    names = ("batch_1", "batch_2", "batch_3", "batch_4")
+    batches = (batch_1, batch_2, batch_3, batch_4)
+    e = [_Estimates(kernel, data, sample, name, batch) for name, batch in zip(names, batches, strict=True)]
+    return _combine(e[0].T1, e[1].T1, e[2].T1, e[3])

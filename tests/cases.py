@@ -1,0 +1,113 @@
+"""Data and kernels that several test modules share; each library kernel comes with its oracle."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from flint import arb
+from numpy.typing import NDArray
+
+import nystrom_lib as nl
+from tests import oracle
+
+Floats = NDArray[np.float64]
+DIMENSIONS = (1, 2, 8, 50)
+
+
+@functools.cache
+def notebook_data(N: int = 2000) -> Floats:
+    """The bi-Gaussian data of the authors' public notebook (energy-sampling), draw for draw."""
+    rng = np.random.default_rng(123)
+    modes = {"A": (-0.8, 0.8), "B": (0.8, -0.8)}
+    kept: list[Floats] = []
+    while len(kept) < N:
+        point = rng.multivariate_normal(modes[str(rng.choice(["A", "B"]))], 0.5 * np.eye(2))
+        if np.max(np.abs(point)) <= 1:
+            kept.append(point)
+    data = np.array(kept)
+    data.setflags(write=False)
+    return data
+
+
+def notebook_sample(n: int = 50, seed: int = 456) -> Floats:
+    """n of the notebook's points without replacement; the defaults give its own initial sample."""
+    X = notebook_data()
+    return X[np.random.default_rng(seed).choice(len(X), n, replace=False)]
+
+
+def cloud(d: int, N: int, n: int, seed: int = 0) -> tuple[Floats, Floats]:
+    """N data points and n landmarks in R^d at mutual distances near 1, whatever d is."""
+    rng = np.random.default_rng([seed, d, N, n])
+    return rng.normal(size=(N, d)) / np.sqrt(2 * d), rng.normal(size=(n, d)) / np.sqrt(2 * d)
+
+
+# One line per kernel: the library's constructor and arguments, and the oracle's with the same ones.
+_SPECIFICATIONS: dict[str, tuple[str, dict[str, Any], Callable[..., oracle.OracleKernel]]] = {
+    "gaussian": ("Gaussian", {"rho": 0.7}, oracle.gaussian),
+    "matern12": ("Matern", {"nu": 0.5, "lengthscale": 0.8}, oracle.matern),
+    "matern32": ("Matern", {"nu": 1.5, "lengthscale": 0.6}, oracle.matern),
+    "matern52": ("Matern", {"nu": 2.5, "lengthscale": 1.3}, oracle.matern),
+    "rational_quadratic": (
+        "RationalQuadratic",
+        {"alpha": 1.7, "lengthscale": 0.9},
+        oracle.rational_quadratic,
+    ),
+    "polynomial": ("Polynomial", {"degree": 3, "offset": 0.4, "scale": 1.2}, oracle.polynomial),
+    "linear": ("Polynomial", {"degree": 1, "offset": 0.0, "scale": 1.0}, oracle.polynomial),
+}
+BUILT_IN = tuple(_SPECIFICATIONS)
+RADIAL = ("gaussian", "matern12", "matern32", "matern52", "rational_quadratic")
+SMOOTH = ("gaussian", "matern32", "matern52", "rational_quadratic")
+USER_RADIAL, USER_DOT = "user_radial", "user_dot"
+EVERY = (*BUILT_IN, USER_RADIAL, USER_DOT)
+
+
+def _two_gaussians(a: float, b: float) -> oracle.OracleKernel:
+    """K = (e^(-a r²) + e^(-b r²))/2, positive definite, and no kernel of the library."""
+    with_a, with_b = oracle.gaussian(a), oracle.gaussian(b)
+    return oracle.OracleKernel(
+        USER_RADIAL,
+        True,
+        lambda q: (with_a.formula(q) + with_b.formula(q)) * 0.5,
+        lambda: -(arb(a) + arb(b)) / 2,
+    )
+
+
+def _exponential(scale: float) -> oracle.OracleKernel:
+    """K = e^(scale ⟨s, x⟩), positive definite, its diagonal derivative not zero."""
+    return oracle.OracleKernel(USER_DOT, False, lambda t: (t * arb(scale)).exp())
+
+
+def _library_two_gaussians(a: float, b: float) -> Any:
+    return nl.radial_kernel(
+        lambda q, p: 0.5 * (math.exp(-p[0] * q) + math.exp(-p[1] * q)),
+        lambda q, p: -0.5 * (p[0] * math.exp(-p[0] * q) + p[1] * math.exp(-p[1] * q)),
+        lambda q, p: 0.5 * (p[0] ** 2 * math.exp(-p[0] * q) + p[1] ** 2 * math.exp(-p[1] * q)),
+        parameters=(a, b),
+        name="two Gaussians",
+    )
+
+
+def _library_exponential(scale: float) -> Any:
+    return nl.dot_product_kernel(
+        lambda t, p: math.exp(p[0] * t),
+        lambda t, p: p[0] * math.exp(p[0] * t),
+        lambda t, p: p[0] ** 2 * math.exp(p[0] * t),
+        parameters=(scale,),
+        name="exponential",
+    )
+
+
+@functools.cache
+def pair(name: str) -> tuple[Any, oracle.OracleKernel]:
+    """A library kernel and its oracle."""
+    if name == USER_RADIAL:
+        return _library_two_gaussians(0.3, 1.9), _two_gaussians(0.3, 1.9)
+    if name == USER_DOT:
+        return _library_exponential(0.6), _exponential(0.6)
+    constructor, arguments, reference = _SPECIFICATIONS[name]
+    return getattr(nl, constructor)(**arguments), reference(**arguments)

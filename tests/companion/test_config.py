@@ -1,0 +1,258 @@
+"""Configurations: typed, range-checked, strict when read, and known by their fingerprint."""
+
+import dataclasses
+import json
+import string
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nystrom_lib.companion.components import (
+    Abalone,
+    BiGaussian,
+    File,
+    Gaussian,
+    Given,
+    GradientDescent,
+    Matern,
+    StochasticGradientDescent,
+)
+from nystrom_lib.companion.config import NORMS, Experiment, Record
+from nystrom_lib.companion.errors import ConfigurationError
+from nystrom_lib.companion.experiments import PAPER, figure, paper_experiment
+
+
+def experiment(**changes: Any) -> Experiment:
+    settings: dict[str, Any] = {
+        "data": BiGaussian(N=100),
+        "kernel": Gaussian(rho=1.0),
+        "n": 5,
+        "descent": GradientDescent(step=1e-6, iterations=10),
+        "m": 3,
+        "seed": 1,
+    }
+    return Experiment(**{**settings, **changes})
+
+
+positive = st.floats(min_value=1e-300, max_value=1e300, allow_nan=False)
+texts = st.text(st.characters(codec="utf-8"), max_size=20)
+datas = st.one_of(
+    st.builds(BiGaussian, N=st.integers(2, 9), seed=st.none() | st.integers(0, 3), variance=positive),
+    st.builds(Abalone, attributes=st.sampled_from(["sex", "rings"]), clean=st.booleans()),
+    st.builds(File, path=texts, columns=st.none() | st.tuples(texts, texts), header=st.none() | st.booleans()),
+)
+kernels = st.builds(Gaussian, rho=positive) | st.builds(Matern, nu=st.sampled_from([0.5, 1.5, 2.5]))
+descents = st.builds(GradientDescent, step=positive, iterations=st.integers(0, 3)) | st.builds(
+    StochasticGradientDescent, step=positive, iterations=st.integers(0, 3), batch_size=st.integers(1, 3)
+)
+norms = st.sets(st.sampled_from(NORMS)).map(lambda chosen: tuple(norm for norm in NORMS if norm in chosen))
+experiments = st.builds(
+    Experiment,
+    data=datas,
+    kernel=kernels,
+    n=st.integers(1, 3),
+    descent=descents,
+    m=st.integers(1, 3),
+    seed=st.integers(0, 2) | st.integers(0, 2**63 - 1),
+    norms=norms,
+    factors=st.booleans(),
+    record=st.sampled_from([Record(), Record(repetitions=(0,), curve_every=2, path_every=1)]),
+)
+
+
+@given(experiments)
+def test_yaml_and_json_give_the_same_configuration_back(one: Experiment) -> None:
+    assert Experiment.from_yaml(one.to_yaml()) == one
+    assert Experiment.from_json(one.to_json()) == one
+
+
+@given(experiments, experiments)
+def test_equal_configurations_and_only_they_have_equal_fingerprints(one: Experiment, other: Experiment) -> None:
+    assert (one == other) == (one.fingerprint == other.fingerprint)
+    assert (one == other) <= (hash(one) == hash(other))
+
+
+def test_every_single_setting_changes_the_fingerprint() -> None:
+    base = experiment()
+    changed = [
+        base.replace(data=BiGaussian(N=101)),
+        base.replace(data=BiGaussian(N=100, seed=None)),
+        base.replace(data=BiGaussian(N=100, modes=((-0.8, 0.8), (0.8, -0.7)))),
+        base.replace(kernel=Gaussian(rho=1.0000000000000002)),
+        base.replace(n=6),
+        base.replace(descent=GradientDescent(step=2e-6, iterations=10)),
+        base.replace(descent=GradientDescent(step=1e-6, iterations=11)),
+        base.replace(descent=StochasticGradientDescent(step=1e-6, iterations=10, batch_size=5)),
+        base.replace(m=4),
+        base.replace(seed=2),
+        base.replace(norms=("trace",)),
+        base.replace(factors=False),
+        base.replace(constant=False),
+        base.replace(record=Record(repetitions=(0,), curve_every=1)),
+    ]
+    assert len({base.fingerprint, *(one.fingerprint for one in changed)}) == 1 + len(changed)
+    # Only m leaves the series, and so the store, as it is.
+    assert [one.m for one in changed if one.series == base.series] == [4]
+
+
+def test_two_spellings_of_one_number_are_one_configuration() -> None:
+    assert experiment(kernel=Gaussian(rho=1)) == experiment(kernel=Gaussian(rho=1.0))
+    assert experiment(kernel=Gaussian(rho=1)).fingerprint == experiment(kernel=Gaussian(rho=1.0)).fingerprint
+    zero = BiGaussian(modes=((0.0, 1.0),))
+    assert experiment(data=zero).fingerprint == experiment(data=BiGaussian(modes=((-0.0, 1),))).fingerprint
+
+
+def test_fingerprints_do_not_change_between_versions() -> None:
+    """Stored results are found by these; if this test fails, they are lost."""
+    assert experiment().fingerprint == "360b43225168f9904187bc29c914e5d692bef6aa91c18d4eca16b046b0acec2e"
+
+
+def test_a_configuration_cannot_be_changed() -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        experiment().n = 7  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"n": 0}, "n is 0; it must be at least 1"),
+        ({"n": 2.0}, "n is 2.0; it must be a whole number"),
+        ({"n": True}, "n is True; it must be a whole number"),
+        ({"m": 0}, "m is 0; it must be at least 1"),
+        ({"seed": -1}, "seed is -1; it must be at least 0"),
+        ({"factors": 1}, "factors is 1; it must be true or false"),
+        ({"norms": ["trace", "max"]}, "norms is 'max'; it must be one of 'trace', 'frobenius', 'spectral'"),
+        ({"norms": "trace"}, "norms is 'trace'; it must be a list"),
+        ({"norms": ["spectral", "trace"]}, "norms is .*; give each once, in the order"),
+        ({"kernel": {"kind": "gaussian", "rho": 0}}, "kernel.rho is 0.0; it must be above 0"),
+        ({"kernel": {"kind": "gaussian", "rho": float("nan")}}, "kernel.rho is nan; it must be finite"),
+        ({"kernel": {"kind": "gaussian", "rho": "1e-6"}}, r"kernel.rho is the text '1e-6', not a number; leave out the quotes"),
+        ({"kernel": {"kind": "gaussian"}}, "kernel.rho is missing"),
+        ({"kernel": {"kind": "gausian", "rho": 1}}, "kernel.kind is 'gausian' .did you mean 'gaussian'"),
+        ({"kernel": Abalone()}, "kernel is a Abalone; it must be one of gaussian"),
+        ({"kernel": 3}, "kernel is 3; it must be settings with a kind"),
+        ({"descent": {"kind": "sgd", "step": 1, "iterations": 1, "batchsize": 5}}, "did you mean 'batch_size'"),
+        ({"data": {"kind": "abalone", "attributes": "age"}}, "data.attributes is 'age'; it must be one of 'sex'"),
+        ({"data": {"kind": "given", "sha256": "no"}}, "data.sha256 is 'no'; it must be 64 hexadecimal digits"),
+        ({"data": {"kind": "file", "path": "\udcff"}}, "data.path .* cannot be written as UTF-8"),
+        ({"record": {"repetitions": [3], "curve_every": 1}}, "record.repetitions .* all must be below 3"),
+        ({"record": {"repetitions": [1, 0], "curve_every": 1}}, "record.repetitions .* in increasing order"),
+        ({"record": {"repetitions": [1]}}, "record Give both repetitions and one of"),
+    ],
+)
+def test_a_bad_value_is_refused_with_a_sentence(changes: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ConfigurationError, match=sentence):
+        Experiment.from_plain({**experiment().to_plain(), **changes})
+
+
+def test_an_unknown_setting_is_refused_with_a_suggestion() -> None:
+    plain = experiment().to_plain()
+    with pytest.raises(ConfigurationError, match=r"seeed is not a setting \(did you mean 'seed'\?\)"):
+        Experiment.from_plain({**plain, "seeed": 1})
+    with pytest.raises(ConfigurationError, match=r"N_ is not a setting"):
+        experiment().replace(N_=3)
+    with pytest.raises(ConfigurationError, match="n is missing"):
+        Experiment.from_plain({name: value for name, value in plain.items() if name != "n"})
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"n": 1, "n": 2}', "n: 1\nn: 2", "[1, 2]", "3", "n: [", '{"n": NaN}', "", "n: *unknown"],
+)
+def test_text_that_is_not_one_clear_configuration_is_refused(text: str) -> None:
+    read = Experiment.from_json if text.startswith("{") else Experiment.from_yaml
+    with pytest.raises(ConfigurationError):
+        read(text)
+
+
+def test_yaml_cannot_execute_code(tmp_path: Path) -> None:
+    trace = tmp_path / "executed"
+    attack = f"!!python/object/apply:os.mkdir ['{trace}']"
+    yaml.unsafe_load(attack)
+    assert trace.exists(), "the attack itself must work, or the test shows nothing"
+    trace.rmdir()
+    for text in (attack, f"data: {attack}"):
+        with pytest.raises(ConfigurationError, match="not plain YAML"):
+            Experiment.from_yaml(text)
+    assert not trace.exists()
+
+
+@pytest.mark.parametrize("name", ["one.yaml", "one.yml", "one.json"])
+def test_files(tmp_path: Path, name: str) -> None:
+    experiment().save(tmp_path / name)
+    assert Experiment.load(tmp_path / name) == experiment()
+    with pytest.raises(ConfigurationError, match="path is 'one.txt'"):
+        experiment().save(tmp_path / "one.txt")
+
+
+def test_numbers_written_to_yaml_stay_numbers() -> None:
+    plain = yaml.safe_load(experiment().to_yaml())
+    assert plain["descent"]["step"] == 1e-6
+
+
+def test_yaml_reads_a_number_as_everybody_else_does() -> None:
+    text = experiment().to_yaml().replace("1.0e-06", "1e-6")
+    assert "1e-6" in text
+    assert Experiment.from_yaml(text) == experiment()
+    named = experiment(data=File(path="1e5"))
+    assert Experiment.from_yaml(named.to_yaml()) == named
+
+
+def test_given_data_are_known_by_their_hash() -> None:
+    assert experiment(data=Given(sha256="0" * 64)).fingerprint != experiment(data=Given(sha256="1" * 64)).fingerprint
+
+
+# -- the paper -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "rho", "n", "method", "b", "step", "T", "m"),
+    [
+        ("figure-1", "bigaussian", 1, 50, "gd", None, 1e-6, 1300, 1),
+        ("figure-1-rho16", "bigaussian", 16, 50, "gd", None, 1e-6, 1300, 1),
+        *(
+            (f"figure-2-n{n}{variant}", "bigaussian", rho, n, "gd", None, 1e-6, 1000, 1000)
+            for n in (20, 50, 80)
+            for rho, variant in ((1, ""), (16, "-rho16"))
+        ),
+        *(
+            (f"figure-3-rho{rho:g}{variant}", "abalone", rho, 50, "sgd", 50, 8e-7, 10_000, 200)
+            for rho in (0.25, 1, 4)
+            for variant in ("", "-rings")
+        ),
+        ("figure-4-n100", "magic", 0.2, 100, "sgd", 50, 5e-8, 3000, 200),
+        ("figure-4-n200", "magic", 0.2, 200, "sgd", 50, 5e-8, 4000, 200),
+        ("figure-5", "miniboone", 0.04, 1000, "sgd", 200, 2e-7, 8000, 1),
+    ],
+)
+def test_the_papers_parameters(
+    name: str, kind: str, rho: float, n: int, method: str, b: int | None, step: float, T: int, m: int
+) -> None:
+    plain = paper_experiment(name).to_plain()
+    assert plain["data"]["kind"] == kind
+    assert plain["kernel"] == {"kind": "gaussian", "rho": rho}
+    assert (plain["n"], plain["m"], plain["initial"]) == (n, m, {"kind": "uniform"})
+    descent = {"kind": method, "step": step, "iterations": T, **({"batch_size": b} if b else {})}
+    assert plain["descent"] == descent
+
+
+def test_names_and_variants() -> None:
+    assert len(PAPER) == 17
+    assert len({one.fingerprint for one in PAPER.values()}) == 17
+    assert all(set(name) <= set(string.ascii_lowercase + string.digits + "-.") for name in PAPER)
+    assert {name: len(figure(name)) for name in range(1, 6)} == {1: 2, 2: 6, 3: 6, 4: 2, 5: 1}
+    rings = paper_experiment("figure-3-rho1-rings").to_plain()["data"]["attributes"]
+    assert (rings, paper_experiment("figure-3-rho1").to_plain()["data"]["attributes"]) == ("rings", "sex")
+    with pytest.raises(ConfigurationError, match="did you mean 'figure-2-n80'"):
+        paper_experiment("figure2-n80")
+    with pytest.raises(ConfigurationError, match="number is 6"):
+        figure(6)
+
+
+def test_a_plain_form_is_json() -> None:
+    for one in PAPER.values():
+        assert json.loads(json.dumps(one.to_plain())) == one.to_plain()

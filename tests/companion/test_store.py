@@ -1,0 +1,358 @@
+"""The store: atomic, shared, checked; never a silent loss."""
+
+import os
+import resource
+import shutil
+import sqlite3
+import subprocess
+import sys
+import textwrap
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nystrom_lib.companion import store as store_module
+from nystrom_lib.companion.components import BiGaussian, Gaussian, GradientDescent
+from nystrom_lib.companion.config import Experiment
+from nystrom_lib.companion.errors import DamagedStoreError, StoreError, UnwritableStoreError
+from nystrom_lib.companion.outcome import Outcome
+from nystrom_lib.companion.store import Store, store_path
+
+EXPERIMENT = Experiment(
+    data=BiGaussian(N=100),
+    kernel=Gaussian(rho=1.0),
+    n=5,
+    descent=GradientDescent(step=1e-6, iterations=10),
+    m=50,
+)
+SHA = "ab" * 32
+
+
+def outcome(j: int, *, path: bool = False) -> Outcome:
+    arrays = {"path": np.arange(12.0).reshape(2, 3, 2) / (j + 1)} if path else {}
+    return Outcome({"R.initial": 1 / (j + 3), "rank.initial": 5, "seconds.optimised": 0.25}, arrays)
+
+
+def filled(folder: Path, count: int = 20) -> Path:
+    with Store(folder, EXPERIMENT, SHA) as store:
+        store.begin_session({"where": "test"})
+        store.keep_constants({"squared_norm": 0.1})
+        for j in range(count):
+            store.add(j, outcome(j, path=j < 2))
+    return store.path
+
+
+def test_what_goes_in_comes_out_to_the_last_bit(tmp_path: Path) -> None:
+    filled(tmp_path)
+    with Store(tmp_path, EXPERIMENT, SHA) as store:
+        assert store.finished() == set(range(20))
+        assert store.constants() == {"squared_norm": 0.1}
+        for j, found in store.outcomes().items():
+            assert found.checksum() == outcome(j, path=j < 2).checksum()
+        (session,) = store.sessions()
+        assert session["repetitions"] == 20 and session["wall_seconds"] > 0 and session["where"] == "test"
+
+
+@settings(max_examples=30)
+@given(st.dictionaries(st.text("abcR.", min_size=1), st.floats(), max_size=4))
+def test_any_numbers_survive(tmp_path_factory: pytest.TempPathFactory, numbers: dict[str, float]) -> None:
+    with Store(tmp_path_factory.mktemp("any"), EXPERIMENT, SHA) as store:
+        store.begin_session({})
+        store.add(0, Outcome(numbers))
+        assert store.outcomes()[0].checksum() == Outcome(numbers).checksum()
+
+
+def test_a_repetition_is_stored_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with Store(tmp_path, EXPERIMENT, SHA) as store:
+        store.begin_session({})
+        assert store.add(3, outcome(3))
+        slower = Outcome({**outcome(3).numbers, "seconds.optimised": 9.0})
+        assert not store.add(3, slower)
+        assert not caplog.records, "another time is no disagreement"
+        assert not store.add(3, outcome(4))
+        assert "different results" in caplog.text
+        assert store.outcomes()[3].checksum() == outcome(3).checksum()
+
+
+def test_the_name_of_the_file(tmp_path: Path) -> None:
+    """m plays no part, everything else does."""
+    base = store_path(tmp_path, EXPERIMENT, SHA)
+    assert store_path(tmp_path, EXPERIMENT.replace(m=7), SHA) == base
+    assert store_path(tmp_path, EXPERIMENT.replace(n=7), SHA) != base
+    assert store_path(tmp_path, EXPERIMENT, "cd" * 32) != base
+    filled(tmp_path)
+    other = store_path(tmp_path, EXPERIMENT.replace(n=7), SHA)
+    shutil.copy(base, other)
+    with pytest.raises(StoreError, match="belongs to another experiment or to other data"):
+        Store(tmp_path, EXPERIMENT.replace(n=7), SHA)
+
+
+# -- damage ----------------------------------------------------------------------------------------------------
+
+
+def open_again(folder: Path) -> dict[int, Outcome]:
+    with Store(folder, EXPERIMENT, SHA) as store:
+        return store.outcomes()
+
+
+@pytest.mark.parametrize("size", [0, 1, 99, 100, 4096, 5000, -4096, -1])
+def test_a_truncated_store_is_named_and_left_alone(tmp_path: Path, size: int) -> None:
+    path = filled(tmp_path)
+    os.truncate(path, size if size >= 0 else path.stat().st_size + size)
+    before = path.read_bytes()
+    with pytest.raises(DamagedStoreError, match=str(path)):
+        open_again(tmp_path)
+    assert path.read_bytes() == before
+
+
+def test_a_file_that_is_something_else_is_named(tmp_path: Path) -> None:
+    path = store_path(tmp_path, EXPERIMENT, SHA)
+    path.write_text("a poem\n" * 1000)
+    with pytest.raises(DamagedStoreError, match="left as it is"):
+        open_again(tmp_path)
+    path.unlink()
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE other (x)")
+    connection.close()
+    with pytest.raises(DamagedStoreError, match="not a store of repetitions"):
+        open_again(tmp_path)
+
+
+def test_every_flipped_byte_is_noticed_or_without_effect(tmp_path: Path) -> None:
+    """400 places over the whole file: never a wrong number, never a repetition fewer."""
+    path = filled(tmp_path)
+    good = path.read_bytes()
+    expected = {j: found.checksum() for j, found in open_again(tmp_path).items()}
+    noticed = 0
+    for place in np.random.default_rng(0).integers(0, len(good), 400).tolist():
+        path.write_bytes(good[:place] + bytes([good[place] ^ 0x55]) + good[place + 1 :])
+        try:
+            assert {j: found.checksum() for j, found in open_again(tmp_path).items()} == expected, place
+        except StoreError:
+            noticed += 1
+    # A byte of unused room is nobody's loss; the rest must be seen.
+    assert noticed > 100
+
+
+def sql(path: Path, statement: str) -> None:
+    connection = sqlite3.connect(path)
+    connection.execute(statement)
+    connection.commit()
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    ("statement", "named"),
+    [
+        ("UPDATE numbers SET value = value * 1.0000000000000003 WHERE repetition = 7", "repetition 7"),
+        ("DELETE FROM numbers WHERE repetition = 7 AND name = 'R.initial'", "repetition 7"),
+        ("DELETE FROM repetitions WHERE repetition = 7", "rows that belong to no repetition"),
+        ("UPDATE arrays SET content = zeroblob(96) WHERE repetition = 1", "repetition 1 fails"),
+        ("UPDATE arrays SET content = zeroblob(95) WHERE repetition = 1", "path of repetition 1 is incomplete"),
+        ("UPDATE sessions SET provenance = '{}'", "session 1"),
+        ("UPDATE description SET value = '{}' WHERE name = 'constants'", "its constants"),
+        ("DROP TABLE arrays", "no such table"),
+    ],
+)
+def test_a_changed_row_is_named(tmp_path: Path, statement: str, named: str) -> None:
+    sql(filled(tmp_path), statement)
+    with pytest.raises(DamagedStoreError, match=named):
+        open_again(tmp_path)
+
+
+def test_a_store_of_a_later_version_is_refused(tmp_path: Path) -> None:
+    sql(filled(tmp_path), "PRAGMA user_version = 99")
+    with pytest.raises(StoreError, match="has format 99"):
+        open_again(tmp_path)
+
+
+def test_a_draft_left_by_a_killed_process_goes_after_a_while(tmp_path: Path) -> None:
+    name = store_path(tmp_path, EXPERIMENT, SHA).name
+    old, young = tmp_path / f".{name}.1.draft", tmp_path / f".{name}.2.draft"
+    for draft in (old, young):
+        draft.write_bytes(b"half a store")
+    os.utime(old, (0, 0))
+    filled(tmp_path)
+    assert not old.exists() and young.exists()
+    assert len(open_again(tmp_path)) == 20
+
+
+def test_reading_a_store_executes_nothing() -> None:
+    source = Path(store_module.__file__).read_text()
+    assert "pickle" not in source and "eval(" not in source and "load_extension" not in source
+
+
+# -- room and permission ---------------------------------------------------------------------------------------
+
+FILL = """
+    import sys
+    from tests.companion.test_store import *
+    try:
+        with Store(sys.argv[1], EXPERIMENT, SHA) as store:
+            store.begin_session({})
+            for j in range(100_000):
+                if j not in store.finished():
+                    store.add(j, Outcome(outcome(j).numbers, {"path": np.zeros((40, 10, 2))}))
+    except StoreError as error:
+        print(type(error).__name__, error, len(Store(sys.argv[1], EXPERIMENT, SHA).outcomes()), sep="|")
+    except BaseException as error:
+        print("Unnamed", repr(error), 0, sep="|")
+"""
+
+
+def fill(folder: Path, root: Path, **options: object) -> tuple[str, str, int]:
+    """Add repetitions in another process until it stops; give the error's name, its text and what is stored."""
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(FILL), str(folder)],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        **options,  # type: ignore[call-overload]
+    )
+    assert done.stdout, done.stderr
+    name, text, count = done.stdout.strip().rsplit("\n", 1)[-1].split("|")
+    return name, text, int(count)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of 300 kB: a real one where this user may mount it."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", str(disk)]
+    if subprocess.run(command, capture_output=True, check=False).returncode:
+        pytest.skip("only root may mount a small disk; the next test limits the file's size instead")
+    yield disk
+    subprocess.run(["umount", str(disk)], check=True)
+
+
+def test_a_full_disk_is_an_error_and_loses_nothing(small_disk: Path, root: Path) -> None:
+    name, text, count = fill(small_disk, root)
+    assert name == "UnwritableStoreError"
+    assert "takes no more (database or disk is full); repetitions already stored are safe" in text
+    assert count > 10
+    # Still full: the same error, and still nothing lost.
+    assert fill(small_disk, root) == (name, text, count)
+    subprocess.run(["mount", "-o", "remount,size=600k", str(small_disk)], check=True)
+    name, text, more = fill(small_disk, root)
+    assert name == "UnwritableStoreError" and more > count + 10
+
+
+def test_a_disk_that_is_full_from_the_start(small_disk: Path, root: Path) -> None:
+    filler = small_disk / "filler"
+    filler.write_bytes(bytes(290_000))
+    name, text, count = fill(small_disk, root)
+    assert (name, count) == ("Unnamed", 0) or name == "UnwritableStoreError"
+
+
+def test_a_file_that_may_not_grow_is_an_error_and_loses_nothing(tmp_path: Path, root: Path) -> None:
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+
+    name, text, count = fill(tmp_path, root, preexec_fn=limit)
+    assert name == "UnwritableStoreError" and "repetitions already stored are safe" in text
+    assert count > 10
+    assert len(open_again(tmp_path)) == count
+
+
+def test_a_folder_that_cannot_be_written(tmp_path: Path, root: Path) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    with pytest.raises(UnwritableStoreError, match="cannot be written"):
+        Store(tmp_path / "file" / "runs", EXPERIMENT, SHA)
+
+
+@pytest.mark.skipif(os.getuid() == 0 and shutil.which("mount") is None, reason="root may write anywhere")
+@pytest.mark.parametrize("there", [True, False])
+def test_a_folder_without_permission(tmp_path: Path, there: bool) -> None:
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    if there:
+        filled(folder)
+    before = sorted(file.name for file in folder.iterdir())
+    if os.getuid() == 0:  # permissions do not bind root, a read-only mount does
+        subprocess.run(["mount", "--bind", "-o", "ro", str(folder), str(folder)], check=True)
+        subprocess.run(["mount", "-o", "remount,ro,bind", str(folder)], check=True)
+    else:
+        folder.chmod(0o500)
+    try:
+        with pytest.raises(UnwritableStoreError, match="cannot be written"), Store(folder, EXPERIMENT, SHA) as store:
+            store.begin_session({})
+        assert sorted(file.name for file in folder.iterdir()) == before
+    finally:
+        if os.getuid() == 0:
+            subprocess.run(["umount", str(folder)], check=True)
+        else:
+            folder.chmod(0o700)
+    assert len(open_again(folder)) == (20 if there else 0)
+
+
+# -- many at once ----------------------------------------------------------------------------------------------
+
+
+def test_many_writers_at_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Four threads, each with its own connection, all add everything."""
+    failures: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            with Store(tmp_path, EXPERIMENT, SHA) as store:
+                store.begin_session({})
+                store.keep_constants({"squared_norm": 0.1})
+                for j in range(25):
+                    store.add(j, outcome(j))
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    assert not caplog.records
+    assert {j: found.checksum() for j, found in open_again(tmp_path).items()} == {
+        j: outcome(j).checksum() for j in range(25)
+    }
+    with Store(tmp_path, EXPERIMENT, SHA) as store:
+        assert sum(session["repetitions"] for session in store.sessions()) == 25
+
+
+# -- killed in the middle of writing ---------------------------------------------------------------------------
+
+WRITE = """
+    import sys
+    from tests.companion.test_store import *
+    with Store(sys.argv[1], EXPERIMENT, SHA) as store:
+        store.begin_session({})
+        print("begun", flush=True)
+        for j in range(100_000):
+            if j not in store.finished():
+                store.add(j, outcome(j, path=True))
+                print(j, flush=True)
+"""
+
+
+def test_sigkill_while_writing(tmp_path: Path, root: Path) -> None:
+    """Ten times: what a process said it had stored is stored, and the store opens."""
+    rng = np.random.default_rng(5)
+    said: set[int] = set()
+    command = [sys.executable, "-c", textwrap.dedent(WRITE), str(tmp_path)]
+    for _ in range(10):
+        with subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "begun\n"
+            killer = threading.Timer(rng.uniform(0.0, 0.12), process.kill)
+            killer.start()
+            said |= {int(line) for line in process.stdout if line.endswith("\n")}
+        found = open_again(tmp_path)
+        assert said <= set(found)
+        assert len(set(found) - said) <= 1, "at most one was stored and not yet reported"
+        said = set(found)
+        assert all(found[j].checksum() == outcome(j, path=True).checksum() for j in found)
+    assert len(said) > 20

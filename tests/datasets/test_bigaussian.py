@@ -1,0 +1,98 @@
+"""The bi-Gaussian draw: the authors' points, bit for bit, and any others of the same kind."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nystrom_lib.datasets import bigaussian, sha256_of
+
+AUTHORS = "5d957fed4e990e67c0dbb3b20abfced12a068010809070c0bd5d96e71fe7087a"
+
+
+def literal(N: int, seed: Any, modes: Any, covariance: Any, half_width: float) -> tuple[np.ndarray, int]:
+    """The protocol as it is written down, call by call."""
+    rng = np.random.default_rng(seed)
+    labels = [chr(ord("A") + k) for k in range(len(modes))]
+    points: list[np.ndarray] = []
+    draws = 0
+    while len(points) < N:
+        label = rng.choice(labels)
+        point = rng.multivariate_normal(modes[labels.index(label)], covariance)
+        draws += 1
+        if max(abs(value) for value in point) <= half_width:
+            points.append(point)
+    return np.array(points), draws
+
+
+def test_the_default_is_the_authors_draw() -> None:
+    data = bigaussian()
+    points, draws = literal(2000, 123, [(-0.8, 0.8), (0.8, -0.8)], 0.5 * np.eye(2), 1.0)
+    np.testing.assert_array_equal(data.X, points)
+    assert data.sha256 == AUTHORS == sha256_of(points)
+    assert data.removed == (("draws outside the square", draws - 2000),)
+    assert (data.N, data.d, data.stand_in, data.name) == (2000, 2, False, "bi-Gaussian")
+
+
+@pytest.mark.parametrize(
+    ("seed", "modes", "covariance", "half_width"),
+    [
+        (7, [(-0.8, 0.8), (0.8, -0.8)], [[0.5, 0.2], [0.2, 0.3]], 1.0),
+        ([3, 1, 4], [(0.0, 0.5, 1.0), (1.0, 0.0, 0.0), (-1.0, 0.0, 0.2)], np.diag([0.1, 0.2, 0.3]), 1.5),
+        (np.random.SeedSequence(5), [(0.3,)], [[0.25]], 0.7),
+        (11, [(2.0, 3.0), (0.0, 1.0)], [[1.0, 0.9], [0.9, 1.0]], np.inf),
+    ],
+)
+def test_other_parameters_follow_the_same_protocol(
+    seed: Any, modes: Any, covariance: Any, half_width: float
+) -> None:
+    data = bigaussian(150, seed, modes=modes, covariance=covariance, half_width=half_width)
+    points, draws = literal(150, seed, modes, covariance, half_width)
+    np.testing.assert_array_equal(data.X, points)
+    assert data.removed[0][1] == draws - 150
+
+
+def test_the_points_are_a_prefix_of_more_points() -> None:
+    np.testing.assert_array_equal(bigaussian(50).X, bigaussian(80).X[:50])
+
+
+def test_moments_are_those_of_the_restricted_mixture() -> None:
+    X = bigaussian(20_000, seed=1).X
+    # By numerical integration of the density over the square.
+    grid = (np.arange(400) + 0.5) / 200 - 1
+    x, y = np.meshgrid(grid, grid)
+    density = np.exp(-((x + 0.8) ** 2) - (y - 0.8) ** 2) + np.exp(-((x - 0.8) ** 2) - (y + 0.8) ** 2)
+    density /= density.sum()
+    np.testing.assert_allclose(X.mean(axis=0), 0.0, atol=0.015)
+    np.testing.assert_allclose((X * X).mean(axis=0), (x * x * density).sum(), atol=0.01)
+    np.testing.assert_allclose((X[:, 0] * X[:, 1]).mean(), (x * y * density).sum(), atol=0.01)
+
+
+def test_the_draw_is_quick() -> None:
+    start = time.perf_counter()
+    bigaussian()
+    assert time.perf_counter() - start < 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"N": 1}, "N must be a whole number, at least 2, not 1"),
+        ({"N": 2.5}, "N must be a whole number, at least 2, not 2.5"),
+        ({"seed": None}, "seed must be"),
+        ({"modes": [1.0, 2.0]}, "modes must be one row"),
+        ({"modes": [(np.nan, 2.0)]}, "modes must be one row"),
+        ({"covariance": -1.0}, "covariance must be a positive number"),
+        ({"covariance": np.eye(3)}, "positive semi-definite 2 x 2 matrix"),
+        ({"covariance": [[1.0, 0.5], [0.0, 1.0]]}, "symmetric"),
+        ({"covariance": [[1.0, 2.0], [2.0, 1.0]]}, "semi-definite"),
+        ({"half_width": 0.0}, "half_width must be positive, not 0.0"),
+        ({"modes": [(50.0, 50.0)]}, "half_width = 1.0 leaves 0 of 10,000 draws"),
+    ],
+)
+def test_bad_arguments_are_refused_in_a_sentence(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        bigaussian(**arguments)

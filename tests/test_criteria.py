@@ -1,0 +1,272 @@
+"""Criteria (C.1)-(C.3), optimal errors and the factors of Eq. (8), against 300-bit interval arithmetic."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import nystrom_lib as nl
+from tests import oracle
+from tests.cases import EVERY, cloud, notebook_data, notebook_sample, pair
+
+NORMS = ("trace", "frobenius", "spectral")
+
+
+@functools.cache
+def landmarks(rho: float, n: int, optimised: bool, seed: int = 456) -> np.ndarray:
+    """A random sample of the notebook's data, or the same after a descent as in Figure 2."""
+    S = notebook_sample(n, seed)
+    if optimised:
+        S = nl.gradient_descent(nl.Gaussian(rho=rho), notebook_data(), S, step=1e-6, iterations=1000).sample
+    return S
+
+
+def tolerance(rho: float, S: np.ndarray) -> float:
+    """What a float64 evaluation owes: 1e-6 while cond(K_S) < 1e10, 0.5 % at n = 80."""
+    if oracle.condition_number(oracle.gaussian(rho), S) < 1e10:
+        return 1e-6
+    return 1e-4 if len(S) <= 50 else 5e-3
+
+
+@pytest.mark.parametrize("optimised", [False, True], ids=["random", "optimised"])
+@pytest.mark.parametrize("n", [20, 50, 80])
+@pytest.mark.parametrize("rho", [1.0, 16.0])
+def test_trace_on_the_bigaussian_data(rho: float, n: int, optimised: bool) -> None:
+    """Catches a cut-off, a jitter or an inverse: each changes the trace by several per cent or more."""
+    S = landmarks(rho, n, optimised)
+    exact = oracle.trace_error(oracle.gaussian(rho), notebook_data(), S)
+    errors = nl.nystrom_errors(nl.Gaussian(rho=rho), notebook_data(), S, norms=("trace",))
+    assert errors.trace == pytest.approx(exact, rel=tolerance(rho, S))
+    assert n - 12 <= errors.rank <= n
+
+
+@pytest.mark.parametrize("optimised", [False, True], ids=["random", "optimised"])
+@pytest.mark.parametrize("n", [20, 50, 80])
+@pytest.mark.parametrize("rho", [1.0, 16.0])
+def test_all_norms_on_a_part_of_the_data(rho: float, n: int, optimised: bool) -> None:
+    """Catches ‖K‖² - 2 tr + ‖K̂‖², which loses everything at n = 80, and a Lanczos run stopped early."""
+    X, S = notebook_data()[:220], landmarks(rho, n, optimised)
+    exact = oracle.nystrom_errors(oracle.gaussian(rho), X, S)
+    errors = nl.nystrom_errors(nl.Gaussian(rho=rho), X, S)
+    for norm in NORMS:
+        assert getattr(errors, norm) == pytest.approx(getattr(exact, norm), rel=tolerance(rho, S)), norm
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_ill_conditioned_draws(seed: int) -> None:
+    """Catches an evaluation that is right for one lucky sample: cond(K_S) reaches 1e17 here."""
+    X, S = notebook_data()[::4], landmarks(1.0, 80, False, seed)
+    exact = oracle.trace_error(oracle.gaussian(1.0), X, S)
+    assert nl.nystrom_errors(nl.Gaussian(rho=1.0), X, S, norms=("trace",)).trace == pytest.approx(
+        exact, rel=5e-3
+    )
+
+
+@pytest.mark.parametrize("name", [k for k in EVERY if k != "linear"])
+def test_every_kernel(name: str) -> None:
+    """Catches a criterion that assumes K(x, x) = 1, or a Gaussian kernel."""
+    kernel, reference = pair(name)
+    X, S = cloud(4, 60, 7)
+    exact, errors = oracle.nystrom_errors(reference, X, S), nl.nystrom_errors(kernel, X, S)
+    for norm in NORMS:
+        assert getattr(errors, norm) == pytest.approx(getattr(exact, norm), rel=1e-8), norm
+    assert errors.rank == 7
+
+
+@pytest.mark.parametrize("norms", [("trace",), ("frobenius",), ("spectral",), ("spectral", "trace"), NORMS])
+def test_only_what_is_asked_for(norms: tuple[str, ...]) -> None:
+    """Catches a norm that depends on which others are computed, or on whether K was given."""
+    kernel, X, S = nl.Gaussian(rho=16.0), notebook_data()[:300], notebook_sample(20)
+    everything = nl.nystrom_errors(kernel, X, S)
+    for matrix in (None, kernel.matrix(X)):
+        some = nl.nystrom_errors(kernel, X, S, norms=norms, matrix=matrix)
+        for norm in NORMS:
+            if norm in norms:
+                assert getattr(some, norm) == pytest.approx(getattr(everything, norm), rel=1e-9)
+            else:
+                assert getattr(some, norm) is None or np.isnan(getattr(some, norm))
+
+
+def test_repeated_landmarks_lower_the_rank_and_nothing_else() -> None:
+    """Catches a singular K_S: a sample is a multiset."""
+    kernel, X, S = nl.Gaussian(rho=16.0), notebook_data()[:200], notebook_sample(20)
+    once, twice = (nl.nystrom_errors(kernel, X, T) for T in (S, np.vstack([S, S[3:9], S[3:5]])))
+    assert once.rank == twice.rank == 20
+    for norm in NORMS:
+        assert getattr(twice, norm) == pytest.approx(getattr(once, norm), rel=1e-9)
+
+
+def test_all_landmarks_equal() -> None:
+    """Catches a rank decided by a cut-off relative to nothing."""
+    kernel, X = nl.Gaussian(rho=1.0), notebook_data()[:200]
+    S = np.repeat(X[:1], 30, axis=0)
+    exact = oracle.nystrom_errors(oracle.gaussian(1.0), X, S)
+    errors = nl.nystrom_errors(kernel, X, S)
+    assert errors.rank == 1
+    for norm in NORMS:
+        assert getattr(errors, norm) == pytest.approx(getattr(exact, norm), rel=1e-12)
+
+
+@pytest.mark.parametrize("gap", [1e-9, 1e-8, 1e-6, 1e-4])
+def test_nearly_repeated_landmarks(gap: float) -> None:
+    """Catches a blow-up by 1/gap²: the error lies between those with both landmarks and with one of them."""
+    X, S = notebook_data()[:200], notebook_sample(20)
+    near = np.vstack([S, S[:1] + np.array([gap, 0.0])])
+    both, one = (oracle.nystrom_errors(oracle.gaussian(16.0), X, T) for T in (near, S))
+    errors = nl.nystrom_errors(nl.Gaussian(rho=16.0), X, near)
+    for norm in NORMS:
+        low, high = getattr(both, norm), getattr(one, norm)
+        assert low * (1 - 1e-3) <= getattr(errors, norm) <= high * (1 + 1e-9), norm
+    if gap >= 1e-4:
+        assert errors.trace == pytest.approx(both.trace, rel=1e-5)
+
+
+def test_a_far_landmark_adds_nothing() -> None:
+    """Catches 0/0 for a landmark whose whole row of K underflows."""
+    kernel, X, S = nl.Gaussian(rho=16.0), notebook_data()[:200], notebook_sample(20)
+    with_far = np.vstack([S[:10], [[500.0, -500.0]], S[10:]])
+    plain, far = nl.nystrom_errors(kernel, X, S), nl.nystrom_errors(kernel, X, with_far)
+    for norm in NORMS:
+        assert getattr(far, norm) == pytest.approx(getattr(plain, norm), rel=1e-10)
+    alone = nl.nystrom_errors(kernel, X, [[500.0, -500.0]])
+    assert alone.trace == pytest.approx(200.0, rel=1e-14)
+    assert alone.frobenius**2 == pytest.approx(nl.squared_frobenius_norm(kernel, X), rel=1e-12)
+
+
+def test_sample_without_norm() -> None:
+    """Catches a division by K(s, s) = 0: K̂ is then the zero matrix."""
+    linear = nl.Polynomial(degree=1, offset=0.0)
+    X, _ = cloud(3, 20, 1)
+    errors = nl.nystrom_errors(linear, X, np.zeros((2, 3)))
+    assert errors.rank == 0
+    assert errors.trace == pytest.approx(np.sum(X**2), rel=1e-13)
+    assert errors.spectral == pytest.approx(np.linalg.norm(X, 2) ** 2, rel=1e-10)
+
+
+def test_more_landmarks_than_data_and_a_single_point() -> None:
+    """Catches code that assumes n ≤ N or N > 1; landmarks that include D leave nothing."""
+    kernel, X = nl.Gaussian(rho=16.0), notebook_data()[:25]
+    everything = nl.nystrom_errors(kernel, X, np.vstack([notebook_sample(40), X]))
+    assert 0 <= everything.trace < 1e-10 and 0 <= everything.frobenius < 1e-10
+    S = notebook_sample(40)
+    exact = oracle.trace_error(oracle.gaussian(16.0), X, S)
+    assert nl.nystrom_errors(kernel, X, S).trace == pytest.approx(exact, rel=1e-6)
+    for n in (1, 5):
+        one = oracle.nystrom_errors(oracle.gaussian(16.0), X[:1], S[:n])
+        errors = nl.nystrom_errors(kernel, X[:1], S[:n])
+        for norm in NORMS:
+            assert getattr(errors, norm) == pytest.approx(getattr(one, norm), rel=1e-12)
+    assert nl.nystrom_errors(kernel, X[:1], X[:1]).trace == 0.0
+
+
+def test_flat_kernel() -> None:
+    """Catches noise taken for rank at ρ = 1e-8, where K is all ones to eight digits."""
+    X, S = cloud(2, 50, 3)
+    for n in (1, 3):
+        exact = oracle.nystrom_errors(oracle.gaussian(1e-8), X, S[:n])
+        errors = nl.nystrom_errors(nl.Gaussian(rho=1e-8), X, S[:n])
+        for norm in NORMS:
+            assert getattr(errors, norm) >= 0
+            assert getattr(errors, norm) == pytest.approx(getattr(exact, norm), rel=1e-6, abs=50 * 2.3e-16)
+
+
+def test_spiky_kernel() -> None:
+    """Catches an overflow at ρ = 1e8, where K is the identity."""
+    X = notebook_data()[:100]
+    errors = nl.nystrom_errors(nl.Gaussian(rho=1e8), X, X[:30])
+    assert (errors.trace, errors.spectral, errors.rank) == (70.0, pytest.approx(1.0, rel=1e-12), 30)
+    assert errors.frobenius == pytest.approx(np.sqrt(70.0), rel=1e-12)
+
+
+@pytest.mark.parametrize("rho, n", [(16.0, 10), (1.0, 15), (0.1, 6)])
+def test_best_rank_errors(rho: float, n: int) -> None:
+    """Catches a tail that starts at the wrong eigenvalue, or a Frobenius norm without its square root."""
+    X = notebook_data()[:60]
+    exact = oracle.best_rank_errors(oracle.gaussian(rho), X, n)
+    for matrix in (None, nl.Gaussian(rho=rho).matrix(X)):
+        best = nl.best_rank_errors(nl.Gaussian(rho=rho), X, n, matrix=matrix)
+        for norm in NORMS:
+            assert getattr(best, norm) == pytest.approx(getattr(exact, norm), rel=1e-7), norm
+
+
+def test_tails_far_below_rounding() -> None:
+    """Catches eigvalsh at its noise floor: these tails are a small part of N·ε·λ₁."""
+    X = notebook_data()[:60]
+    with oracle.precision(600):
+        spectrum = [float(v) for v in oracle.eigenvalues(oracle.gaussian(0.1), X, 600)]
+    floor = 60 * 2.2e-16 * spectrum[0]
+    n = next(k for k in range(60) if sum(spectrum[k:]) < 0.03 * floor)
+    exact = oracle.best_rank_errors(oracle.gaussian(0.1), X, n, bits=600)
+    best = nl.best_rank_errors(nl.Gaussian(rho=0.1), X, n)
+    assert exact.trace < 0.03 * floor
+    for norm in NORMS:
+        assert getattr(best, norm) == pytest.approx(getattr(exact, norm), rel=0.02), norm
+
+
+def test_optimal_error_of_rank_80() -> None:
+    """Catches a subtraction tr K - Σ where the tail is 1e-10 of the trace (2.28e-7 for these data)."""
+    best = nl.best_rank_errors(nl.Gaussian(rho=1.0), notebook_data(), 80, norms=("trace",))
+    assert f"{best.trace:.2e}" == "2.28e-07"
+
+
+def test_factors_are_quotients_and_at_least_one() -> None:
+    """Catches numerator and denominator exchanged, or a wrong norm below (Eq. 8)."""
+    kernel, X, S = nl.Gaussian(rho=16.0), notebook_data()[:300], notebook_sample(20)
+    errors, best = nl.nystrom_errors(kernel, X, S), nl.best_rank_errors(kernel, X, 20)
+    for factors in (
+        nl.approximation_factors(kernel, X, S),
+        nl.approximation_factors(kernel, X, S, best=best),
+    ):
+        for norm in NORMS:
+            quotient = getattr(errors, norm) / getattr(best, norm)
+            assert getattr(factors, norm) == pytest.approx(quotient, rel=1e-8)
+            assert getattr(factors, norm) >= 1
+
+
+MEMORY = """
+import json, sys
+import numpy as np
+import nystrom_lib as nl
+N, n, d, norms = json.loads(sys.argv[1])
+rng = np.random.default_rng(0)
+X = rng.normal(size=(N, d))
+errors = nl.nystrom_errors(nl.Gaussian(rho=2.0 / d), X, X[:n].copy(), norms=norms)
+assert all(getattr(errors, norm) > 0 for norm in norms)
+try:
+    status = open("/proc/self/status").read()
+    peak = int(status.split("VmHWM:")[1].split()[0]) * 1024
+except OSError:
+    import resource
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+print(peak)
+"""
+
+
+def peak_memory(root: Path, N: int, n: int, d: int, norms: tuple[str, ...]) -> int:
+    """Peak resident bytes of a fresh process that computes these norms."""
+    arguments = json.dumps([N, n, d, norms])
+    run = subprocess.run(
+        [sys.executable, "-c", MEMORY, arguments], cwd=root, env=os.environ, capture_output=True, text=True
+    )
+    assert run.returncode == 0, run.stderr
+    return int(run.stdout)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("norm", ["frobenius", "spectral"])
+def test_memory_at_the_size_of_magic(root: Path, norm: str) -> None:
+    """Catches a second N×N array: K alone is 2.9 GB at N = 18,905, the limit 4 GB."""
+    assert peak_memory(root, 18_905, 100, 10, (norm,)) <= 4e9
+
+
+@pytest.mark.slow
+def test_memory_at_the_size_of_miniboone(root: Path) -> None:
+    """Catches an N×n array and a copy of it: one is 1 GB at N = 129,592, the limit 2 GB."""
+    assert peak_memory(root, 129_592, 1_000, 50, ("trace",)) <= 2e9

@@ -1,0 +1,188 @@
+"""∇R (Eq. 5, 10), ∇c_S (Eq. 13), the Hessian (Eq. 11-12) and products with it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+import nystrom_lib as nl
+from tests import oracle
+from tests.cases import DIMENSIONS, EVERY, RADIAL, SMOOTH, cloud, notebook_data, notebook_sample, pair
+
+SHAPES = {1: (9, 4), 2: (9, 4), 8: (6, 3), 50: (4, 2)}
+
+
+def close(actual: np.ndarray, expected: np.ndarray, relative: float = 1e-11) -> bool:
+    """Equal to within `relative` of the largest entry: a sum that cancels has no digits of its own."""
+    assert actual.shape == expected.shape
+    return bool(np.max(np.abs(actual - expected)) <= relative * np.max(np.abs(expected)))
+
+
+@pytest.mark.parametrize("d", DIMENSIONS)
+@pytest.mark.parametrize("name", EVERY)
+def test_derivatives_agree_with_the_oracle(name: str, d: int) -> None:
+    """Catches any slip in Eq. (5), (10)-(13): the oracle differentiates Eq. (3) and knows none of them."""
+    kernel, reference = pair(name)
+    X, S = cloud(d, *SHAPES[d])
+    exact = oracle.radial_skd(reference, X, S)
+    assert close(nl.radial_skd_gradient(kernel, X, S), exact.gradient)
+    assert nl.skd_coefficient(kernel, X, S) == pytest.approx(exact.c, rel=1e-13)
+    assert close(nl.skd_coefficient_gradient(kernel, X, S), exact.c_gradient)
+    assert close(nl.radial_skd_hessian(kernel, X, S), exact.hessian)
+
+
+@pytest.mark.parametrize("d", DIMENSIONS)
+@pytest.mark.parametrize("name", EVERY)
+def test_derivatives_agree_with_central_differences(name: str, d: int) -> None:
+    """Catches derivatives that belong to another function than the library's own R and ∇R."""
+    kernel, _ = pair(name)
+    X, S = cloud(d, 30, 5)
+    rng, h = np.random.default_rng(d), 1e-5
+    for _ in range(4):
+        V = rng.normal(size=S.shape)
+        V /= np.linalg.norm(V)
+        up, down = S + h * V, S - h * V
+        slope = (nl.radial_skd(kernel, X, up, False) - nl.radial_skd(kernel, X, down, False)) / (2 * h)
+        gradient = nl.radial_skd_gradient(kernel, X, S)
+        assert np.sum(gradient * V) == pytest.approx(slope, rel=1e-6, abs=1e-8 * np.linalg.norm(gradient))
+        change = (nl.radial_skd_gradient(kernel, X, up) - nl.radial_skd_gradient(kernel, X, down)) / (2 * h)
+        curvature = nl.radial_skd_hessian(kernel, X, S) @ V.ravel()
+        assert close(curvature.reshape(S.shape), change, 1e-6)
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+def test_landmarks_on_data_points_and_on_each_other(name: str) -> None:
+    """Catches NaN or a wrong limit at r = 0: every descent starts with landmarks that are data points."""
+    kernel, reference = pair(name)
+    X, _ = cloud(2, 8, 1)
+    S = X[[0, 3, 5, 5]]
+    exact = oracle.radial_skd(reference, X, S)
+    assert close(nl.radial_skd_gradient(kernel, X, S), exact.gradient)
+    assert close(nl.radial_skd_hessian(kernel, X, S), exact.hessian)
+
+
+def test_gradient_on_the_notebook_data() -> None:
+    """Catches an error that only blocks or many points show (N = 2000, n = 50)."""
+    X, S = notebook_data(), notebook_sample()
+    to_data, to_sample = S[:, None] - X[None], S[:, None] - S[None]
+    k_data, k_sample = (np.exp(-32 * np.sum(D**2, axis=2)) for D in (to_data, to_sample))
+    c = k_data.sum() / k_sample.sum()
+    T2 = np.sum(-64 * to_data * k_data[:, :, None], axis=1)
+    upsilon = 2 * np.sum(-64 * to_sample * k_sample[:, :, None], axis=1)
+    assert close(nl.radial_skd_gradient(nl.Gaussian(rho=16.0), X, S), c * c * upsilon - 2 * c * T2, 1e-12)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_hessian_products_need_no_hessian(name: str) -> None:
+    """Catches a Hessian-vector product that is not the product with the Hessian."""
+    kernel, _ = pair(name)
+    X, S = cloud(3, 40, 6)
+    H = nl.radial_skd_hessian(kernel, X, S)
+    assert np.max(np.abs(H - H.T)) <= 1e-13 * np.max(np.abs(H))
+    V = np.random.default_rng(5).normal(size=S.shape)
+    product = nl.hessian_vector_product(kernel, X, S, V)
+    assert close(product, (H @ V.ravel()).reshape(S.shape), 1e-12)
+
+
+@pytest.mark.parametrize("name", ["gaussian", "matern32", "polynomial"])
+def test_largest_hessian_eigenvalue(name: str) -> None:
+    """Catches an iteration that stops early or returns the other end of the spectrum."""
+    kernel, _ = pair(name)
+    X, S = cloud(3, 40, 6)
+    spectrum = np.linalg.eigvalsh(nl.radial_skd_hessian(kernel, X, S))
+    assert nl.largest_hessian_eigenvalue(kernel, X, S) == pytest.approx(spectrum[-1], rel=1e-7)
+
+
+lattice = st.integers(-3 * 2**12, 3 * 2**12).map(lambda k: k / 2**12)
+clouds = arrays(np.float64, (6, 2), elements=lattice)
+samples = st.integers(1, 4).flatmap(lambda n: arrays(np.float64, (n, 2), elements=lattice, unique=True))
+# Matérn 1/2 has no derivative where points coincide, and the linear kernel none where S = 0.
+kernels = st.sampled_from([pair(name)[0] for name in (*SMOOTH, "polynomial", "user_radial", "user_dot")])
+radial = st.sampled_from([pair(name)[0] for name in (*SMOOTH, "user_radial")])
+
+
+@given(kernel=kernels, X=clouds, S=samples, seed=st.integers(0, 99))
+def test_permuting_landmarks_permutes_derivatives(
+    kernel: nl.Gaussian, X: np.ndarray, S: np.ndarray, seed: int
+) -> None:
+    """Catches a sum that leaves out the wrong j ≠ k, or a block put in the wrong place."""
+    order = np.random.default_rng(seed).permutation(len(S))
+    gradient, H = nl.radial_skd_gradient(kernel, X, S), nl.radial_skd_hessian(kernel, X, S)
+    permuted, H_permuted = (
+        f(kernel, X[::-1], S[order]) for f in (nl.radial_skd_gradient, nl.radial_skd_hessian)
+    )
+    d = S.shape[1]
+    rows = (order[:, None] * d + np.arange(d)).ravel()
+    size = 1 + np.max(np.abs(H)) + np.max(np.abs(gradient))
+    assert permuted == pytest.approx(gradient[order], rel=1e-10, abs=1e-11 * size)
+    assert H_permuted == pytest.approx(H[np.ix_(rows, rows)], rel=1e-10, abs=1e-11 * size)
+    assert H == pytest.approx(H.T, rel=1e-10, abs=1e-11 * size)
+
+
+@given(kernel=radial, X=clouds, S=samples, shift=arrays(np.float64, 2, elements=st.integers(-1000, 1000)))
+def test_radial_derivatives_ignore_a_common_shift(
+    kernel: nl.Gaussian, X: np.ndarray, S: np.ndarray, shift: np.ndarray
+) -> None:
+    """Catches distances that depend on where the origin is."""
+    gradient = nl.radial_skd_gradient(kernel, X, S)
+    moved = nl.radial_skd_gradient(kernel, X + shift, S + shift)
+    assert moved == pytest.approx(gradient, rel=1e-11, abs=1e-12 * (1 + np.max(np.abs(gradient))))
+
+
+@given(kernel=radial, X=clouds, S=samples)
+def test_translation_invariance_of_the_gradient_sum(
+    kernel: nl.Gaussian, X: np.ndarray, S: np.ndarray
+) -> None:
+    """Catches a landmark term that is not antisymmetric: moving S and D together changes nothing, so the
+    forces between landmarks cancel and only those from the data are left."""
+    c = nl.skd_coefficient(kernel, X, S)
+    from_data = -2 * c * kernel.squared_left(S, X).sum(axis=(0, 1))
+    total = nl.radial_skd_gradient(kernel, X, S).sum(axis=0)
+    assert total == pytest.approx(from_data, rel=1e-10, abs=1e-11 * (1 + c * c * len(S) * 50))
+
+
+@pytest.mark.parametrize("name", (*RADIAL, "user_radial", "user_dot", "polynomial", "linear"))
+def test_small_and_large_dimensions_take_the_same_answer(name: str) -> None:
+    """Catches code for many coordinates that differs from that for few: 2-d points get zeros appended."""
+    kernel, _ = pair(name)
+    X, S = cloud(2, 700, 40)
+    for width in (3, 4, 5, 9, 17, 33, 50, 65):
+        wide_X, wide_S = (np.hstack([A, np.zeros((len(A), width - 2))]) for A in (X, S))
+        expected = nl.radial_skd(kernel, X, S, constant=False)
+        assert nl.radial_skd(kernel, wide_X, wide_S, constant=False) == pytest.approx(expected, rel=1e-12)
+        gradient = nl.radial_skd_gradient(kernel, wide_X, wide_S)
+        assert close(gradient[:, :2], nl.radial_skd_gradient(kernel, X, S), 1e-11)
+        assert not gradient[:, 2:].any()
+
+
+@pytest.mark.parametrize("d", [2, 8, 50, 100])
+@pytest.mark.parametrize("name", RADIAL)
+def test_an_offset_of_a_million_costs_nothing(name: str, d: int) -> None:
+    """Catches ‖s‖² + ‖x‖² - 2⟨s, x⟩ without centring: six digits would be lost."""
+    kernel, _ = pair(name)
+    X, S = (np.round(A * 2**24) / 2**24 for A in cloud(d, 600, 30))  # so that the offset is exact
+    expected = nl.radial_skd_gradient(kernel, X, S)
+    moved = nl.radial_skd_gradient(kernel, X + 1e6, S + 1e6)
+    assert close(moved, expected, 1e-11)
+    value = nl.radial_skd(kernel, X, S)
+    assert nl.radial_skd(kernel, X + 1e6, S + 1e6) == pytest.approx(value, rel=1e-11)
+    batch = np.arange(0, 600, 7)
+    assert close(
+        nl.one_sample_gradient(kernel, X + 1e6, S + 1e6, batch),
+        nl.one_sample_gradient(kernel, X, S, batch),
+        1e-11,
+    )
+    assert close(kernel.matrix(S + 1e6, X + 1e6), kernel.matrix(S, X), 1e-13)
+
+
+@pytest.mark.parametrize("d", [2, 50])
+def test_two_distant_clusters_keep_their_digits(d: int) -> None:
+    """Catches centring that cannot help: no one centre is near both clusters."""
+    kernel, far = nl.Gaussian(rho=0.7), 2.0**17
+    X, S = (np.round(A * 2**24) / 2**24 for A in cloud(d, 300, 20))
+    both_X, both_S = np.vstack([X - far, X + far]), np.vstack([S - far, S + far])
+    one, both = nl.radial_skd_gradient(kernel, X, S), nl.radial_skd_gradient(kernel, both_X, both_S)
+    assert close(both[:20], one, 1e-10) and close(both[20:], one, 1e-10)

@@ -1,0 +1,69 @@
+"""Which module may import which: the library never needs its companion, the core needs nothing else."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+LIBRARY = "nystrom_lib"
+CORE = f"{LIBRARY}._core"
+COMPANION = f"{LIBRARY}.companion"
+
+
+def within(module: str, package: str) -> bool:
+    return module == package or module.startswith(package + ".")
+
+
+def imported(path: Path, root: Path) -> Iterator[str]:
+    """Absolute names of everything that ``path`` imports, also inside functions."""
+    package = path.relative_to(root).parent.parts
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else ()
+            source = ".".join([*base, *([node.module] if node.module else [])])
+            # `from package import name` may name a module: it counts as package.name.
+            yield from (f"{source}.{alias.name}" for alias in node.names)
+
+
+def broken_rules(root: Path) -> list[str]:
+    found = []
+    for path in sorted((root / LIBRARY).rglob("*.py")):
+        module = ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
+        for name in imported(path, root):
+            if within(name, COMPANION) and not within(module, COMPANION):
+                found.append(f"{module} imports {name}: only the companion may")
+            if within(module, CORE) and within(name, LIBRARY) and not within(name, CORE):
+                found.append(f"{module} imports {name}: the core imports only itself")
+    return found
+
+
+def test_every_import_keeps_the_rule(root: Path) -> None:
+    assert (root / LIBRARY / "__init__.py").is_file()
+    assert broken_rules(root) == []
+
+
+@pytest.mark.parametrize(
+    ("where", "line", "allowed"),
+    [
+        ("descent.py", "from nystrom_lib.companion import results", False),
+        ("descent.py", "from . import companion", False),
+        ("descent.py", "def f():\n    import nystrom_lib.companion.results", False),
+        ("datasets/uci.py", "from ..companion.results import load", False),
+        ("__init__.py", "from .companion import results", False),
+        ("_core/sums.py", "from ..kernels import Gaussian", False),
+        ("_core/sums.py", "from nystrom_lib import kernels", False),
+        ("_core/sums.py", "import nystrom_lib", False),
+        ("_core/sums.py", "from . import exponential\nimport numpy", True),
+        ("_core/sums.py", "from nystrom_lib._core.exponential import exp", True),
+        ("companion/results.py", "from ..kernels import Gaussian\nfrom . import figures", True),
+        ("descent.py", "from ._core import sums", True),
+    ],
+)
+def test_the_rule_tells_good_imports_from_bad(tmp_path: Path, where: str, line: str, allowed: bool) -> None:
+    path = tmp_path / LIBRARY / where
+    path.parent.mkdir(parents=True)
+    path.write_text(line + "\n", encoding="utf-8")
+    assert (broken_rules(tmp_path) == []) is allowed

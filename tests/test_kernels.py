@@ -1,0 +1,220 @@
+"""Kernels: values, derivatives in the paper's three senses (Eq. 4), constants of Theorem 2.1."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+import nystrom_lib as nl
+from tests import oracle
+from tests.cases import DIMENSIONS, EVERY, RADIAL, SMOOTH, cloud, pair
+
+DERIVATIVES = ("left", "right", "left_left", "left_right")
+
+
+def close(actual: np.ndarray, expected: np.ndarray, relative: float = 1e-12) -> bool:
+    """Equal to within `relative` of the largest entry: one that cancels has no digits of its own."""
+    assert actual.shape == expected.shape
+    return bool(np.max(np.abs(actual - expected)) <= relative * np.max(np.abs(expected)))
+
+
+@pytest.mark.parametrize("d", DIMENSIONS)
+@pytest.mark.parametrize("name", EVERY)
+def test_values_and_derivatives_agree_with_the_oracle(name: str, d: int) -> None:
+    """Catches a wrong constant, sign, factor of two or transposition in any kernel at any dimension."""
+    kernel, reference = pair(name)
+    X, S = cloud(d, 3, 2)
+    exact = oracle.squared_kernel(reference, S, X)
+    squared = kernel.squared(S, X)
+    assert squared == pytest.approx(exact.value, rel=1e-13)
+    assert kernel.matrix(S, X) ** 2 == pytest.approx(exact.value, rel=1e-13)
+    for sense in DERIVATIVES:
+        assert close(getattr(kernel, f"squared_{sense}")(S, X), getattr(exact, sense)), sense
+    assert kernel.squared_diagonal(S) == pytest.approx(exact.diagonal, rel=1e-12)
+    assert kernel.squared_diagonal_diagonal(S) == pytest.approx(exact.diagonal_diagonal, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_matrix_and_diagonal_are_consistent(name: str) -> None:
+    """Catches a matrix that is not symmetric, a diagonal that is not its diagonal, or a lost sign of K."""
+    kernel, reference = pair(name)
+    X, S = cloud(2, 40, 5)
+    K = kernel.matrix(X)
+    assert np.array_equal(K, K.T)
+    assert K == pytest.approx(kernel.matrix(X, X), rel=1e-14)
+    assert kernel.diagonal(X) == pytest.approx(np.diag(K), rel=1e-14)
+    assert kernel.squared(X) == pytest.approx(K**2, rel=1e-14)
+    assert kernel.matrix(S, X) == pytest.approx(kernel.matrix(X, S).T, rel=1e-14)
+    with oracle.precision():
+        s, x = oracle.points(S[:1])[0], oracle.points(X[:1])[0]
+        assert K[0, 0] == pytest.approx(float(reference(x, x)), rel=1e-14)
+        assert kernel.matrix(S, X)[0, 0] == pytest.approx(float(reference(s, x)), rel=1e-13)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_left_derivatives_agree_with_central_differences(name: str) -> None:
+    """Catches derivatives that belong to another function than the `squared` of the same kernel."""
+    kernel, _ = pair(name)
+    X, S = cloud(3, 5, 2)
+    h = 1e-5
+    for axis, e in enumerate(np.eye(3) * h):
+        first = (kernel.squared(S + e, X) - kernel.squared(S - e, X)) / (2 * h)
+        second = (kernel.squared_left(S + e, X) - kernel.squared_left(S - e, X)) / (2 * h)
+        mixed = (kernel.squared_left(S, X + e) - kernel.squared_left(S, X - e)) / (2 * h)
+        assert kernel.squared_left(S, X)[..., axis] == pytest.approx(first, rel=1e-6, abs=1e-8)
+        assert kernel.squared_left_left(S, X)[..., axis] == pytest.approx(second, rel=1e-6, abs=1e-7)
+        assert kernel.squared_left_right(S, X)[..., axis] == pytest.approx(mixed, rel=1e-6, abs=1e-7)
+
+
+@pytest.mark.parametrize("name", [*SMOOTH, "user_radial"])
+def test_coinciding_points_take_the_limit(name: str) -> None:
+    """Catches 0/0 or φ″ = ∞ at r = 0: initial landmarks are data points, so this happens at every start."""
+    kernel, reference = pair(name)
+    S = np.array([[0.3, -0.2], [0.1, 0.5]])
+    exact = oracle.squared_kernel(reference, S, S)
+    for sense in DERIVATIVES:
+        actual = getattr(kernel, f"squared_{sense}")(S, S)
+        assert actual == pytest.approx(getattr(exact, sense), rel=1e-12, abs=1e-15), sense
+
+
+def test_matern_half_at_coinciding_points() -> None:
+    """Catches NaN where the kernel has no derivative: the convention is 0."""
+    kernel, _ = pair("matern12")
+    S = np.array([[0.3, -0.2]])
+    assert not kernel.squared_left(S, S).any() and not kernel.squared_right(S, S).any()
+    assert np.all(np.isfinite(kernel.squared_left_left(S, S)))
+
+
+def test_user_defined_kernels_know_what_they_were_told() -> None:
+    """Catches constants that are lost, or two kernels of different functions taken for equal."""
+    plain, _ = pair("user_radial")
+    assert plain.constants is None and plain.why_no_constants and plain.name == "two Gaussians"
+    known = nl.radial_kernel(
+        lambda q, p: math.exp(-q),
+        lambda q, p: -math.exp(-q),
+        lambda q, p: math.exp(-q),
+        constants=(1.0, 2 * np.exp(-0.5), 4.0),
+    )
+    assert tuple(known.constants) == (1.0, 2 * np.exp(-0.5), 4.0)
+    X, _ = cloud(2, 20, 3)
+    assert nl.lipschitz_bound(known, X, 3).L == pytest.approx(
+        nl.lipschitz_bound(nl.Gaussian(rho=1.0), X, 3).L, rel=1e-12
+    )
+    assert known != plain and hash(plain) == hash(plain)
+
+
+@pytest.mark.parametrize("name", [*SMOOTH, "user_radial"])
+@pytest.mark.parametrize("r", [1e-160, 1e-9, 1e-4])
+def test_nearly_coinciding_points(name: str, r: float) -> None:
+    """Catches cancellation, or a division by an underflowing r², near r = 0."""
+    kernel, reference = pair(name)
+    S, X = np.zeros((1, 2)), np.array([[r, 0.5 * r]])
+    exact = oracle.squared_kernel(reference, S, X)
+    assert kernel.squared_left(S, X) == pytest.approx(exact.left, rel=1e-11, abs=1e-300)
+    assert kernel.squared_left_left(S, X) == pytest.approx(exact.left_left, rel=1e-11, abs=1e-9)
+    assert kernel.squared_left_right(S, X) == pytest.approx(exact.left_right, rel=1e-11, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", RADIAL)
+def test_far_points_underflow_to_zero(name: str) -> None:
+    """Catches ∞·0 = NaN in a derivative where K² has underflowed."""
+    kernel, _ = pair(name)
+    S, X = np.zeros((1, 2)), np.array([[1e8, -3e8], [1e160, 1e160]])
+    for sense in ("", *(f"_{s}" for s in DERIVATIVES)):
+        values = getattr(kernel, f"squared{sense}")(S, X)
+        assert np.all(np.isfinite(values)) and np.all(np.abs(values) < 1e-20), sense
+
+
+points = arrays(np.float64, (3, 2), elements=st.floats(-2, 2, width=32))
+smooth_kernels = st.sampled_from([pair(name)[0] for name in EVERY])
+
+
+@given(kernel=smooth_kernels, A=points, B=points)
+def test_left_and_right_are_mirror_images(kernel: nl.Gaussian, A: np.ndarray, B: np.ndarray) -> None:
+    """Catches a right derivative that is not the left one with the arguments exchanged."""
+    scale = 1 + np.max(np.abs(kernel.squared_left(B, A)))
+    mirrored = kernel.squared_left(B, A).transpose(1, 0, 2)
+    assert kernel.squared_right(A, B) == pytest.approx(mirrored, rel=1e-13, abs=1e-13 * scale)
+    H = kernel.squared_left_left(A, B)
+    assert np.array_equal(H, H.transpose(0, 1, 3, 2))
+
+
+@pytest.mark.parametrize("name", ["polynomial", "linear", "user_dot"])
+def test_diagonal_derivative_is_twice_the_left_one(name: str) -> None:
+    """Catches a diagonal derivative that forgets one of the two entries of the kernel."""
+    kernel, _ = pair(name)
+    _, S = cloud(3, 1, 4)
+    at_itself = kernel.squared_left(S, S)[np.arange(4), np.arange(4)]
+    assert kernel.squared_diagonal(S) == pytest.approx(2 * at_itself, rel=1e-13)
+    assert np.all(kernel.squared_diagonal(S) != 0)
+
+
+@pytest.mark.parametrize("name", RADIAL)
+def test_diagonal_derivatives_of_radial_kernels_vanish(name: str) -> None:
+    """Catches a radial kernel that moves its own diagonal."""
+    kernel, _ = pair(name)
+    _, S = cloud(3, 1, 4)
+    assert not kernel.squared_diagonal(S).any() and not kernel.squared_diagonal_diagonal(S).any()
+    assert np.array_equal(kernel.diagonal(S), np.ones(4))
+
+
+@pytest.mark.parametrize("rho", [0.04, 1.0, 16.0])
+def test_constants_of_the_gaussian_kernel(rho: float) -> None:
+    """Catches M₁ or M₂ of K instead of K²: 2√ρ e^(-1/2) and 4ρ, derived by hand."""
+    constants = nl.Gaussian(rho=rho).constants
+    assert constants.alpha == 1.0
+    assert constants.M1 == pytest.approx(2 * np.sqrt(rho) * np.exp(-0.5), rel=1e-14)
+    assert constants.M2 == pytest.approx(4 * rho, rel=1e-14)
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+def test_constants_are_the_suprema(name: str) -> None:
+    """Catches a constant that fails to bound K²'s derivatives, or bounds them needlessly loosely."""
+    kernel, reference = pair(name)
+    M1, M2 = oracle.radial_constants(reference, reach=4.0)
+    assert kernel.constants.alpha == 1.0
+    assert M1 * (1 - 1e-12) <= kernel.constants.M1 <= M1 * (1 + 1e-5)
+    assert M2 * (1 - 1e-12) <= kernel.constants.M2 <= M2 * (1 + 1e-5)
+
+
+@pytest.mark.parametrize("name", ["matern12", "polynomial", "linear"])
+def test_kernels_without_constants_say_why(name: str) -> None:
+    """Catches a Lipschitz step offered where Theorem 2.1 does not apply."""
+    kernel, _ = pair(name)
+    assert kernel.constants is None
+    assert len(kernel.why_no_constants) > 20
+
+
+def test_kernels_are_values() -> None:
+    """Catches kernels that cannot key a dictionary, or that are equal although their parameters differ."""
+    assert nl.Gaussian(rho=2.0) == nl.Gaussian(rho=2.0) != nl.Gaussian(rho=3.0)
+    assert nl.Matern(1.5, lengthscale=2.0) != nl.Matern(2.5, lengthscale=2.0)
+    assert len({nl.Gaussian(rho=2.0), nl.Gaussian(rho=2), nl.Polynomial(), nl.RationalQuadratic()}) == 3
+    assert nl.Gaussian(rho=2.0).parameters == {"rho": 2.0}
+    with pytest.raises((AttributeError, TypeError)):
+        nl.Gaussian(rho=2.0).rho = 3.0  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("rho", [1e-8, 1e8])
+def test_extreme_widths(rho: float) -> None:
+    """Catches an exponential that loses its digits for tiny, or overflows for huge, exponents."""
+    X, S = cloud(2, 6, 3)
+    kernel, reference = nl.Gaussian(rho=rho), oracle.gaussian(rho)
+    exact = oracle.squared_kernel(reference, S, X)
+    assert kernel.squared(S, X) == pytest.approx(exact.value, rel=1e-14, abs=1e-300)
+    assert kernel.squared_left(S, X) == pytest.approx(exact.left, rel=1e-13, abs=1e-300)
+
+
+def test_exponential_is_accurate_over_its_whole_range() -> None:
+    """Catches a home-made exp that is wrong near a range boundary, in the subnormals or at exact zero."""
+    t = np.concatenate([np.linspace(0, 26.0, 4001), np.linspace(26.0, 30.0, 101)])[:, None]
+    K = nl.Gaussian(rho=1.0).matrix(np.zeros((1, 1)), t)[0]
+    exact = np.exp(-(t[:, 0].astype(np.longdouble) ** 2)).astype(np.float64)
+    normal = exact > 1e-305
+    assert np.max(np.abs(K[normal] / exact[normal] - 1)) < 2e-13  # 700 ε of it from rounding t²
+    assert np.all(np.isfinite(K)) and np.all(K[~normal] < 1e-300) and K[0] == 1.0

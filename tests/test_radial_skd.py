@@ -1,0 +1,139 @@
+"""R(S) (Eq. 3), ‖K‖_F², c_S (Eq. 9) and the inequalities of Section 1.3."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+import nystrom_lib as nl
+from tests import oracle
+from tests.cases import DIMENSIONS, EVERY, RADIAL, cloud, notebook_data, notebook_sample, pair
+
+
+@pytest.mark.parametrize("d", DIMENSIONS)
+@pytest.mark.parametrize("name", EVERY)
+def test_value_agrees_with_the_oracle(name: str, d: int) -> None:
+    """Catches a wrong sum, a wrong square or a lost constant in Eq. (3) and (9)."""
+    kernel, reference = pair(name)
+    X, S = cloud(d, 9, 3)
+    with oracle.precision():
+        norm2 = float(oracle.squared_frobenius_norm(reference, X))
+    value = oracle.radial_skd_value(reference, X, S)
+    without = oracle.radial_skd_value(reference, X, S, constant=False)
+    assert nl.squared_frobenius_norm(kernel, X) == pytest.approx(norm2, rel=1e-13)
+    assert nl.radial_skd(kernel, X, S) == pytest.approx(value, abs=1e-13 * norm2)
+    assert nl.radial_skd(kernel, X, S, constant=False) == pytest.approx(without, rel=1e-13)
+    assert nl.radial_skd(kernel, X, S, constant=norm2) == pytest.approx(value, abs=1e-13 * norm2)
+    c = nl.skd_coefficient(kernel, X, S)
+    assert -c * c * np.sum(kernel.squared(S)) == pytest.approx(without, rel=1e-13)
+
+
+def test_value_on_the_notebook_data() -> None:
+    """Catches a blocked sum that skips or repeats a block: N = 2000 spans many of them."""
+    X, S = notebook_data(), notebook_sample()
+    exact = oracle.radial_skd_value(oracle.gaussian(16.0), X[:701], S)
+    assert nl.radial_skd(nl.Gaussian(rho=16.0), X[:701], S) == pytest.approx(exact, rel=1e-12)
+    plain = np.exp(-32 * np.sum((X[:, None] - X[None]) ** 2, axis=2)).sum()
+    assert nl.squared_frobenius_norm(nl.Gaussian(rho=16.0), X) == pytest.approx(plain, rel=1e-12)
+
+
+@pytest.mark.parametrize("N", [1, 2, 63, 64, 65, 127, 129, 255, 257, 511, 513, 1023, 1025])
+@pytest.mark.parametrize("d", [2, 50])
+def test_blocks_meet_without_gap_or_overlap(N: int, d: int) -> None:
+    """Catches an off-by-one at the edge of a block, in the triangle of K or in the rows of K²(S, X)."""
+    kernel = nl.Gaussian(rho=0.5)
+    X, S = cloud(d, N, 7)
+    K2 = np.exp(-np.maximum(np.sum(X**2, 1)[:, None] + np.sum(X**2, 1) - 2 * X @ X.T, 0))
+    C2 = np.exp(-np.maximum(np.sum(S**2, 1)[:, None] + np.sum(X**2, 1) - 2 * S @ X.T, 0))
+    W2 = np.exp(-np.maximum(np.sum(S**2, 1)[:, None] + np.sum(S**2, 1) - 2 * S @ S.T, 0))
+    assert nl.squared_frobenius_norm(kernel, X) == pytest.approx(K2.sum(), rel=1e-12)
+    assert nl.radial_skd(kernel, X, S, constant=False) == pytest.approx(
+        -(C2.sum() ** 2) / W2.sum(), rel=1e-12
+    )
+
+
+def test_convention_when_the_sample_has_no_norm() -> None:
+    """Catches 0/0 where ‖K_S‖_F = 0: the paper sets R(S) = ‖K‖_F²."""
+    linear = nl.Polynomial(degree=1, offset=0.0)
+    X, _ = cloud(3, 8, 1)
+    S = np.zeros((2, 3))
+    assert nl.radial_skd(linear, X, S) == nl.squared_frobenius_norm(linear, X)
+    assert nl.radial_skd(linear, X, S, constant=False) == 0.0
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_the_data_set_itself_is_a_perfect_sample(name: str) -> None:
+    """Catches a weight that depends on n: R vanishes at S = D, and at D repeated."""
+    kernel, _ = pair(name)
+    X, _ = cloud(2, 12, 1)
+    norm2 = nl.squared_frobenius_norm(kernel, X)
+    for S in (X, np.vstack([X, X])):
+        assert abs(nl.radial_skd(kernel, X, S)) <= 1e-12 * norm2
+
+
+clouds = arrays(np.float64, (6, 2), elements=st.floats(-3, 3, width=32))
+samples = st.integers(1, 4).flatmap(lambda n: arrays(np.float64, (n, 2), elements=st.floats(-3, 3, width=32)))
+kernels = st.sampled_from([pair(name)[0] for name in EVERY])
+radial = st.sampled_from([pair(name)[0] for name in (*RADIAL, "user_radial")])
+
+
+@given(kernel=kernels, X=clouds, S=samples)
+def test_bounds(kernel: nl.Gaussian, X: np.ndarray, S: np.ndarray) -> None:
+    """Catches a criterion that leaves [0, ‖K‖_F²] (claim R1)."""
+    norm2 = nl.squared_frobenius_norm(kernel, X)
+    assert -1e-12 * norm2 <= nl.radial_skd(kernel, X, S) <= norm2
+
+
+@given(kernel=radial, X=clouds, S=samples)
+@settings(max_examples=40)
+def test_inequalities_of_section_1_3(kernel: nl.Gaussian, X: np.ndarray, S: np.ndarray) -> None:
+    """Catches norms or an R that break ‖·‖₂² ≤ ‖·‖_F² ≤ R and ‖·‖_*²/N ≤ ‖·‖_F² (claim R2)."""
+    errors = nl.nystrom_errors(kernel, X, S)
+    R, slack = nl.radial_skd(kernel, X, S), 1e-10 * nl.squared_frobenius_norm(kernel, X)
+    assert errors.spectral**2 <= errors.frobenius**2 * (1 + 1e-9) + slack
+    assert errors.frobenius**2 <= R + slack
+    assert errors.trace**2 / len(X) <= errors.frobenius**2 * (1 + 1e-9) + slack
+
+
+@given(kernel=kernels, X=clouds, S=samples, seed=st.integers(0, 99))
+def test_order_does_not_matter(kernel: nl.Gaussian, X: np.ndarray, S: np.ndarray, seed: int) -> None:
+    """Catches a criterion that treats the first or last point apart: D and S are multisets."""
+    rng = np.random.default_rng(seed)
+    shuffled = nl.radial_skd(kernel, rng.permutation(X), rng.permutation(S))
+    assert shuffled == pytest.approx(
+        nl.radial_skd(kernel, X, S), abs=1e-12 * (1 + nl.squared_frobenius_norm(kernel, X))
+    )
+
+
+@given(kernel=radial, X=clouds, S=samples, shift=arrays(np.float64, 2, elements=st.integers(-1000, 1000)))
+def test_radial_kernels_ignore_a_common_shift(
+    kernel: nl.Gaussian, X: np.ndarray, S: np.ndarray, shift: np.ndarray
+) -> None:
+    """Catches distances that depend on where the origin is."""
+    X, S = np.round(X * 2**20) / 2**20, np.round(S * 2**20) / 2**20  # so that the shift is exact
+    moved = nl.radial_skd(kernel, X + shift, S + shift, constant=False)
+    assert moved == pytest.approx(nl.radial_skd(kernel, X, S, constant=False), rel=1e-12)
+
+
+@pytest.mark.parametrize("rho", [1e-8, 1e8])
+def test_extreme_widths(rho: float) -> None:
+    """Catches a formula that cancels to noise where K is nearly all ones, or nearly the identity."""
+    X, S = cloud(2, 8, 3)
+    exact = oracle.radial_skd(oracle.gaussian(rho), X, S)
+    kernel = nl.Gaussian(rho=rho)
+    assert nl.radial_skd(kernel, X, S) == pytest.approx(exact.value, abs=1e-13 * exact.norm2)
+    assert nl.radial_skd(kernel, X, S, constant=False) == pytest.approx(
+        exact.value - exact.norm2, rel=1e-12, abs=1e-300
+    )
+
+
+def test_one_point_and_more_landmarks_than_data() -> None:
+    """Catches code that assumes n ≤ N or N > 1."""
+    _, S = cloud(2, 1, 5)
+    X = np.array([[0.1, 0.2]])
+    exact = oracle.radial_skd_value(oracle.gaussian(0.7), X, S)
+    assert nl.radial_skd(nl.Gaussian(rho=0.7), X, S) == pytest.approx(exact, rel=1e-12)
+    assert nl.radial_skd(nl.Gaussian(rho=0.7), X, X) == pytest.approx(0.0, abs=1e-15)

@@ -1,0 +1,62 @@
+"""Initial samples: uniform without replacement (Section 4)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import nystrom_lib as nl
+from tests.cases import cloud
+
+
+def test_sample_is_made_of_distinct_data_points() -> None:
+    """Catches drawing with replacement, or points that are not in the data."""
+    X, _ = cloud(3, 40, 1)
+    for seed in range(30):
+        S = nl.uniform_sample(X, 25, seed)
+        assert S.shape == (25, 3)
+        assert len(np.unique(S, axis=0)) == 25
+        assert {tuple(row) for row in S} <= {tuple(row) for row in X}
+        assert np.array_equal(S, X[nl.uniform_indices(40, 25, seed)])
+
+
+def test_whole_data_set_may_be_drawn() -> None:
+    """Catches an off-by-one that refuses n = N."""
+    assert sorted(nl.uniform_indices(9, 9, 1)) == list(range(9))
+
+
+def test_seed_decides() -> None:
+    """Catches hidden global randomness."""
+    assert np.array_equal(nl.uniform_indices(1000, 50, 7), nl.uniform_indices(1000, 50, 7))
+    assert not np.array_equal(nl.uniform_indices(1000, 50, 7), nl.uniform_indices(1000, 50, 8))
+
+
+def test_every_point_is_equally_likely() -> None:
+    """Catches a draw that favours some indices: 3 of 10, 20,000 times."""
+    counts = np.zeros(10)
+    first = np.zeros(10)
+    for seed in range(20_000):
+        chosen = nl.uniform_indices(10, 3, seed)
+        counts[chosen] += 1
+        first[chosen[0]] += 1
+    assert np.all(np.abs(counts - 6000) < 5 * np.sqrt(20_000 * 0.3 * 0.7))
+    assert np.all(np.abs(first - 2000) < 5 * np.sqrt(20_000 * 0.1 * 0.9))
+
+
+def test_sample_is_a_copy() -> None:
+    """Catches a sample that is a view: a descent on it would move the data."""
+    X, _ = cloud(2, 5, 1)
+    before = X.copy()
+    S = nl.uniform_sample(X, 5, 0)
+    S[:] = 0
+    assert np.array_equal(X, before)
+
+
+@pytest.mark.parametrize("n", [0, -1, 11])
+def test_impossible_sizes_are_refused(n: int) -> None:
+    """Catches a silent wrap-around or an opaque error of numpy."""
+    X, _ = cloud(2, 10, 1)
+    with pytest.raises(ValueError, match=rf"\bn\b.*{n}|{n}.*\bn\b"):
+        nl.uniform_sample(X, n, 0)
+    with pytest.raises(ValueError, match=rf"\bn\b.*{n}|{n}.*\bn\b"):
+        nl.uniform_indices(10, n, 0)

@@ -1,0 +1,140 @@
+"""The same bits from 1, 2 and 4 threads, from a thread pool, and at the second run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import nystrom_lib as nl
+from tests.cases import cloud
+
+# Run in a fresh process, for numba fixes its thread pool at import.
+SCRIPT = """
+import json
+from tests.test_threads import digests
+import nystrom_lib as nl
+result = {}
+for k in (1, 2, 4, 1):
+    with nl.threads(k):
+        result.setdefault(str(k), []).append(digests())
+print(json.dumps(result))
+"""
+
+
+def digest(value: object) -> str:
+    return hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()[:16]
+
+
+def digests() -> dict[str, str]:
+    """A digest of each threaded function's result, for few and for many coordinates."""
+    result: dict[str, str] = {}
+    for d, n, N in ((2, 80, 1500), (8, 50, 900), (50, 150, 1300)):
+        X, S = cloud(d, N, n)
+        kernel, batch = nl.Gaussian(rho=0.8), np.arange(0, N, 5)
+        descent = nl.stochastic_gradient_descent(
+            kernel, X, S, step=1e-5, iterations=5, batch_size=60, seed=1, record_every=5
+        )
+        errors = nl.nystrom_errors(kernel, X[:600], S)
+        values = {
+            "value": nl.radial_skd(kernel, X, S),
+            "norm": nl.squared_frobenius_norm(kernel, X),
+            "gradient": nl.radial_skd_gradient(kernel, X, S),
+            "matern": nl.radial_skd_gradient(nl.Matern(1.5), X, S),
+            "polynomial": nl.radial_skd_gradient(nl.Polynomial(), X, S),
+            "one": nl.one_sample_gradient(kernel, X, S, batch),
+            "product": nl.hessian_vector_product(kernel, X, S, S),
+            "gd": nl.gradient_descent(kernel, X, S, step=1e-5, iterations=3).sample,
+            "sgd": descent.sample,
+            "values": descent.values,
+            "matrix": kernel.matrix(X[:300]),
+            "errors": [errors.trace, errors.frobenius, errors.spectral],
+            "best": nl.best_rank_errors(kernel, X[:300], 20, norms=("trace",)).trace,
+        }
+        result.update({f"{what} d={d}": digest(value) for what, value in values.items()})
+    return result
+
+
+@pytest.fixture(scope="module")
+def by_threads(root: Path) -> dict[str, list[dict[str, str]]]:
+    environment = {**os.environ, "NUMBA_NUM_THREADS": "4"}
+    run = subprocess.run(
+        [sys.executable, "-c", SCRIPT], cwd=root, env=environment, capture_output=True, text=True
+    )
+    assert run.returncode == 0, run.stderr
+    return json.loads(run.stdout)  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("k", ["1", "2", "4"])
+def test_thread_count_does_not_change_a_bit(by_threads: dict[str, list[dict[str, str]]], k: str) -> None:
+    """Catches a reduction whose order depends on the number of threads."""
+    reference = by_threads["1"][0]
+    differing = [what for what in reference if by_threads[k][0][what] != reference[what]]
+    assert not differing
+
+
+def test_second_run_is_the_first(by_threads: dict[str, list[dict[str, str]]]) -> None:
+    """Catches a result that depends on state left behind, in the same process and in another one."""
+    first, second = by_threads["1"]
+    assert first == second
+    with nl.threads(1):
+        assert digests() == first
+
+
+def test_thread_pool_of_serial_calls() -> None:
+    """Catches shared scratch memory: many threads calling the library at once must not meet."""
+    X, _ = cloud(2, 800, 1)
+    kernel = nl.Gaussian(rho=2.0)
+
+    def work(seed: int) -> str:
+        with nl.threads(1):
+            S = nl.uniform_sample(X, 30, seed)
+            return digest(nl.gradient_descent(kernel, X, S, step=1e-5, iterations=20).sample)
+
+    alone = [work(seed) for seed in range(12)]
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(work, range(12))) == alone
+
+
+def test_serial_calls_release_the_interpreter() -> None:
+    """Catches a compiled loop that holds the GIL: another thread must be able to count meanwhile."""
+    X, S = cloud(2, 3000, 60)
+    kernel, ticks, done = nl.Gaussian(rho=2.0), [], threading.Event()
+    nl.gradient_descent(kernel, X, S, step=1e-6, iterations=1)
+
+    def tick() -> None:
+        while not done.wait(0.005):
+            ticks.append(time.perf_counter())
+
+    ticker = threading.Thread(target=tick)
+    ticker.start()
+    with nl.threads(1):
+        nl.squared_frobenius_norm(kernel, np.tile(X, (8, 1)))
+    done.set()
+    ticker.join()
+    assert len(ticks) >= 10
+
+
+def test_threads_is_restored() -> None:
+    """Catches a setting that leaks out of its block, also after an error."""
+    X, S = cloud(2, 100, 3)
+    before = nl.radial_skd(nl.Gaussian(rho=1.0), X, S)
+    with pytest.raises(RuntimeError, match="inside"), nl.threads(1):
+        raise RuntimeError("inside")
+    assert nl.radial_skd(nl.Gaussian(rho=1.0), X, S) == before
+
+
+@pytest.mark.parametrize("k", [0, -1, 1.5])
+def test_impossible_thread_counts_are_refused(k: object) -> None:
+    """Catches a hang or an opaque error of numba."""
+    with pytest.raises((ValueError, TypeError), match=str(k)), nl.threads(k):  # type: ignore[arg-type]
+        pass

@@ -1,0 +1,290 @@
+"""Bad input gets one clear sentence; odd but honest arrays are converted; nothing passed in is modified."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nystrom_lib as nl
+from tests.cases import cloud
+
+KERNEL = nl.Gaussian(rho=2.0)
+X, S = cloud(2, 30, 4)
+Call = Callable[[Any, Any], Any]
+
+# Every public function of data and sample.
+FUNCTIONS: dict[str, Call] = {
+    "radial_skd": lambda X, S: nl.radial_skd(KERNEL, X, S),
+    "radial_skd_without": lambda X, S: nl.radial_skd(KERNEL, X, S, constant=False),
+    "skd_coefficient": lambda X, S: nl.skd_coefficient(KERNEL, X, S),
+    "skd_coefficient_gradient": lambda X, S: nl.skd_coefficient_gradient(KERNEL, X, S),
+    "radial_skd_gradient": lambda X, S: nl.radial_skd_gradient(KERNEL, X, S),
+    "radial_skd_hessian": lambda X, S: nl.radial_skd_hessian(KERNEL, X, S),
+    "hessian_vector_product": lambda X, S: nl.hessian_vector_product(KERNEL, X, S, np.ones((4, 2))),
+    "largest_hessian_eigenvalue": lambda X, S: nl.largest_hessian_eigenvalue(KERNEL, X, S),
+    "estimate_T1": lambda X, S: nl.estimate_T1(KERNEL, X, S, [0, 1]),
+    "estimate_T2": lambda X, S: nl.estimate_T2(KERNEL, X, S, [0, 1]),
+    "one_sample_gradient": lambda X, S: nl.one_sample_gradient(KERNEL, X, S, [0, 1]),
+    "two_sample_gradient": lambda X, S: nl.two_sample_gradient(KERNEL, X, S, [0, 1], [2]),
+    "four_sample_gradient": lambda X, S: nl.four_sample_gradient(KERNEL, X, S, [0], [1], [2], [3]),
+    "gradient_descent": lambda X, S: nl.gradient_descent(KERNEL, X, S, step=1e-3, iterations=3).sample,
+    "stochastic_gradient_descent": lambda X, S: (
+        nl.stochastic_gradient_descent(
+            KERNEL, X, S, step=1e-3, iterations=3, batch_size=2, seed=0, record_every=1
+        ).sample
+    ),
+    "nystrom_errors": lambda X, S: list(vars_of(nl.nystrom_errors(KERNEL, X, S))),
+    "approximation_factors": lambda X, S: list(vars_of(nl.approximation_factors(KERNEL, X, S))),
+}
+DATA_ONLY: dict[str, Callable[[Any], Any]] = {
+    "squared_frobenius_norm": lambda X: nl.squared_frobenius_norm(KERNEL, X),
+    "lipschitz_bound": lambda X: nl.lipschitz_bound(KERNEL, X, 3).L,
+    "best_rank_errors": lambda X: nl.best_rank_errors(KERNEL, X, 3).trace,
+    "uniform_sample": lambda X: nl.uniform_sample(X, 3, 0),
+}
+SAMPLE_ONLY: dict[str, Callable[[Any], Any]] = {
+    "NystromApproximation": lambda S: nl.NystromApproximation(KERNEL, S).matrix(X),
+}
+BAD_ARRAYS: dict[str, Any] = {
+    "nan": np.array([[0.0, np.nan], [1.0, 2.0], [0.0, 0.0], [1.0, 1.0]]),
+    "inf": np.array([[0.0, 1.0], [np.inf, 2.0], [0.0, 0.0], [1.0, 1.0]]),
+    "one axis": np.zeros(4),
+    "three axes": np.zeros((4, 2, 1)),
+    "scalar": 3.0,
+    "no rows": np.zeros((0, 2)),
+    "no columns": np.zeros((4, 0)),
+    "complex": np.zeros((4, 2), dtype=complex),
+    "text": np.array([["a", "b"]] * 4),
+    "none": None,
+    "ragged": [[1.0, 2.0], [3.0]],
+}
+REFUSED = (ValueError, TypeError)
+
+
+def vars_of(errors: Any) -> tuple[float, float, float]:
+    return errors.trace, errors.frobenius, errors.spectral
+
+
+def one_sentence(error: BaseException) -> bool:
+    message = str(error)
+    return len(message) < 300 and "\n" not in message
+
+
+@pytest.mark.parametrize("bad", BAD_ARRAYS)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_bad_data_or_sample_is_named(name: str, bad: str) -> None:
+    """Catches an array that is not checked, or an error that blames the wrong argument."""
+    with pytest.raises(REFUSED, match=r"\bdata\b") as caught:
+        FUNCTIONS[name](BAD_ARRAYS[bad], S)
+    assert one_sentence(caught.value)
+    with pytest.raises(REFUSED, match=r"\bsample\b") as caught:
+        FUNCTIONS[name](X, BAD_ARRAYS[bad])
+    assert one_sentence(caught.value)
+
+
+@pytest.mark.parametrize("bad", BAD_ARRAYS)
+@pytest.mark.parametrize("name", DATA_ONLY)
+def test_bad_data_is_named(name: str, bad: str) -> None:
+    """Catches the same in functions of the data alone."""
+    with pytest.raises(REFUSED, match=r"\bdata\b"):
+        DATA_ONLY[name](BAD_ARRAYS[bad])
+
+
+@pytest.mark.parametrize("bad", BAD_ARRAYS)
+@pytest.mark.parametrize("name", SAMPLE_ONLY)
+def test_bad_sample_is_named(name: str, bad: str) -> None:
+    """Catches the same in functions of the sample alone."""
+    with pytest.raises(REFUSED, match=r"\bsample\b"):
+        SAMPLE_ONLY[name](BAD_ARRAYS[bad])
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_dimensions_must_agree(name: str) -> None:
+    """Catches numpy broadcasting a one-column sample over two-column data."""
+    for wrong in (S[:, :1], np.hstack([S, S])):
+        with pytest.raises(REFUSED, match=r"\bsample\b") as caught:
+            FUNCTIONS[name](X, wrong)
+        assert str(wrong.shape[1]) in str(caught.value) and "2" in str(caught.value)
+
+
+def variants(A: np.ndarray) -> dict[str, Any]:
+    """The same numbers in every form a caller may have them in."""
+    spread = np.zeros((2 * A.shape[0], 3 * A.shape[1]))
+    spread[::2, ::3] = A
+    read_only = A.copy()
+    read_only.setflags(write=False)
+    backwards = A[::-1].copy()[::-1]
+    swapped = A.astype(A.dtype.newbyteorder())
+    return {
+        "fortran": np.asfortranarray(A),
+        "strided": spread[::2, ::3],
+        "read-only": read_only,
+        "reversed": backwards,
+        "list": A.tolist(),
+        "byte-swapped": swapped,
+        "misaligned": np.frombuffer(b"\0" + A.tobytes(), np.uint8)[1:].view(np.float64).reshape(A.shape),
+    }
+
+
+@pytest.mark.parametrize("form", variants(S))
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_odd_arrays_are_converted(name: str, form: str) -> None:
+    """Catches a kernel that reads the wrong memory, or is refused, for an unusual layout."""
+    expected = np.asarray(FUNCTIONS[name](X, S))
+    assert np.array_equal(np.asarray(FUNCTIONS[name](variants(X)[form], variants(S)[form])), expected)
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.int8, np.uint16, np.bool_])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_integers_are_converted(name: str, dtype: type) -> None:
+    """Catches integer arithmetic: differences of unsigned numbers, steps rounded to nothing."""
+    rng = np.random.default_rng(0)
+    A, B = rng.integers(0, 2, (12, 2)), np.array([[0, 1], [1, 1], [1, 0], [0, 0]])
+    expected = np.asarray(FUNCTIONS[name](A.astype(float), B.astype(float)))
+    assert np.array_equal(np.asarray(FUNCTIONS[name](A.astype(dtype), B.astype(dtype))), expected)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_single_precision_is_accepted(name: str) -> None:
+    """Catches float32 input that is refused, or whose answer is wrong by more than single precision."""
+    A, B = X.astype(np.float32), S.astype(np.float32)
+    expected = np.asarray(FUNCTIONS[name](A.astype(np.float64), B.astype(np.float64)))
+    size = np.max(np.abs(expected))
+    assert np.asarray(FUNCTIONS[name](A, B)) == pytest.approx(expected, rel=1e-3, abs=3e-4 * size)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_arguments_are_never_modified(name: str) -> None:
+    """Catches a descent that moves the caller's sample, or a centring done in place."""
+    A, B = X.copy(), S.copy()
+    FUNCTIONS[name](A, B)
+    assert np.array_equal(A, X) and np.array_equal(B, S)
+
+
+def test_other_arguments_are_never_modified() -> None:
+    """Catches batches or K changed under the caller's hands."""
+    batches, K = np.array([[0, 1], [2, 3], [4, 5]]), KERNEL.matrix(X)
+    before = batches.copy(), K.copy()
+    nl.stochastic_gradient_descent(KERNEL, X, S, step=1e-3, iterations=3, batches=batches)
+    nl.nystrom_errors(KERNEL, X, S, matrix=K)
+    nl.best_rank_errors(KERNEL, X, 3, matrix=K)
+    nl.nystrom_from_columns(K, [1, 2])
+    vector = np.ones((4, 2))
+    nl.hessian_vector_product(KERNEL, X, S, vector)
+    assert np.array_equal(batches, before[0]) and np.array_equal(K, before[1]) and np.all(vector == 1)
+
+
+BAD_KERNELS: dict[str, tuple[str, Callable[[], Any]]] = {
+    "rho=0": ("rho", lambda: nl.Gaussian(rho=0.0)),
+    "rho<0": ("rho", lambda: nl.Gaussian(rho=-1.0)),
+    "rho=nan": ("rho", lambda: nl.Gaussian(rho=float("nan"))),
+    "rho=inf": ("rho", lambda: nl.Gaussian(rho=float("inf"))),
+    "rho=text": ("rho", lambda: nl.Gaussian(rho="1")),  # type: ignore[arg-type]
+    "rho=array": ("rho", lambda: nl.Gaussian(rho=np.ones(2))),  # type: ignore[arg-type]
+    "nu=1": ("nu", lambda: nl.Matern(1.0)),
+    "lengthscale=0": ("lengthscale", lambda: nl.Matern(1.5, lengthscale=0.0)),
+    "lengthscale=nan": ("lengthscale", lambda: nl.RationalQuadratic(lengthscale=float("nan"))),
+    "alpha<0": ("alpha", lambda: nl.RationalQuadratic(alpha=-1.0)),
+    "degree=0": ("degree", lambda: nl.Polynomial(degree=0)),
+    "degree=1.5": ("degree", lambda: nl.Polynomial(degree=1.5)),  # type: ignore[arg-type]
+    "offset<0": ("offset", lambda: nl.Polynomial(offset=-1.0)),
+    "scale=0": ("scale", lambda: nl.Polynomial(scale=0.0)),
+}
+
+
+@pytest.mark.parametrize("case", BAD_KERNELS)
+def test_bad_kernel_parameters_are_named(case: str) -> None:
+    """Catches a kernel that is no kernel: its K would not be positive semi-definite, or not finite."""
+    argument, build = BAD_KERNELS[case]
+    with pytest.raises(REFUSED, match=rf"\b{argument}\b") as caught:
+        build()
+    assert one_sentence(caught.value)
+
+
+def gd(**options: Any) -> Any:
+    return nl.gradient_descent(KERNEL, X, S, **{"step": 1e-3, "iterations": 3, **options})
+
+
+def sgd(**options: Any) -> Any:
+    return nl.stochastic_gradient_descent(KERNEL, X, S, **{"step": 1e-3, "iterations": 3, **options})
+
+
+BAD_OPTIONS: dict[str, tuple[str, Callable[[], Any]]] = {
+    "step=0": ("step", lambda: gd(step=0.0)),
+    "step<0": ("step", lambda: gd(step=-1e-3)),
+    "step=nan": ("step", lambda: gd(step=float("nan"))),
+    "step=inf": ("step", lambda: gd(step=float("inf"))),
+    "step=text": ("step", lambda: gd(step="fast")),
+    "iterations<0": ("iterations", lambda: gd(iterations=-1)),
+    "iterations=1.5": ("iterations", lambda: gd(iterations=1.5)),
+    "record_every<0": ("record_every", lambda: gd(record_every=-1)),
+    "sgd step=0": ("step", lambda: sgd(step=0.0, batch_size=2, seed=0)),
+    "batch_size=0": ("batch_size", lambda: sgd(batch_size=0, seed=0)),
+    "batch_size<0": ("batch_size", lambda: sgd(batch_size=-2, seed=0)),
+    "batch_size=2.5": ("batch_size", lambda: sgd(batch_size=2.5, seed=0)),
+    "neither": ("batch_size", lambda: sgd()),
+    "both": ("batches", lambda: sgd(batch_size=2, seed=0, batches=np.zeros((3, 2), dtype=int))),
+    "seed<0": ("seed", lambda: sgd(batch_size=2, seed=-1)),
+    "batches rows": ("batches", lambda: sgd(batches=np.zeros((2, 2), dtype=int))),
+    "batches axes": ("batches", lambda: sgd(batches=np.zeros(3, dtype=int))),
+    "batches empty": ("batches", lambda: sgd(batches=np.zeros((3, 0), dtype=int))),
+    "batches range": ("batches", lambda: sgd(batches=np.full((3, 2), 30))),
+    "batches negative": ("batches", lambda: sgd(batches=np.full((3, 2), -1))),
+    "batches float": ("batches", lambda: sgd(batches=np.full((3, 2), 0.5))),
+    "batch empty": ("batch", lambda: nl.one_sample_gradient(KERNEL, X, S, [])),
+    "batch range": ("batch", lambda: nl.one_sample_gradient(KERNEL, X, S, [0, 30])),
+    "batch negative": ("batch", lambda: nl.one_sample_gradient(KERNEL, X, S, [-1])),
+    "batch float": ("batch", lambda: nl.estimate_T1(KERNEL, X, S, [0.5])),
+    "batch axes": ("batch", lambda: nl.estimate_T2(KERNEL, X, S, [[0, 1]])),
+    "batch_x": ("batch_x", lambda: nl.two_sample_gradient(KERNEL, X, S, [99], [0])),
+    "batch_y": ("batch_y", lambda: nl.two_sample_gradient(KERNEL, X, S, [0], [99])),
+    "draw b=0": ("batch_size", lambda: nl.draw_batch(10, 0, 1)),
+    "draw N=0": ("N", lambda: nl.draw_batch(0, 3, 1)),
+    "n=0": ("n", lambda: nl.uniform_sample(X, 0, 1)),
+    "n>N": ("n", lambda: nl.uniform_sample(X, 31, 1)),
+    "n=1.5": ("n", lambda: nl.uniform_sample(X, 1.5, 1)),  # type: ignore[arg-type]
+    "lipschitz n=0": ("n", lambda: nl.lipschitz_bound(KERNEL, X, 0)),
+    "best n<0": ("n", lambda: nl.best_rank_errors(KERNEL, X, -1)),
+    "norms unknown": ("norms", lambda: nl.nystrom_errors(KERNEL, X, S, norms=("nuclear",))),
+    "norms empty": ("norms", lambda: nl.nystrom_errors(KERNEL, X, S, norms=())),
+    "matrix shape": ("matrix", lambda: nl.nystrom_errors(KERNEL, X, S, matrix=np.eye(5))),
+    "matrix nan": ("matrix", lambda: nl.nystrom_errors(KERNEL, X, S, matrix=np.full((30, 30), np.nan))),
+    "vector shape": ("vector", lambda: nl.hessian_vector_product(KERNEL, X, S, np.ones(5))),
+    "vector nan": ("vector", lambda: nl.hessian_vector_product(KERNEL, X, S, np.full((4, 2), np.nan))),
+    "columns range": ("indices", lambda: nl.nystrom_from_columns(np.eye(4), [4])),
+    "columns negative": ("indices", lambda: nl.nystrom_from_columns(np.eye(4), [-1])),
+    "columns empty": ("indices", lambda: nl.nystrom_from_columns(np.eye(4), [])),
+    "columns matrix": ("K", lambda: nl.nystrom_from_columns(np.ones((4, 3)), [0])),
+    "kernel": ("kernel", lambda: nl.radial_skd("gaussian", X, S)),  # type: ignore[arg-type]
+    "constant nan": ("constant", lambda: nl.radial_skd(KERNEL, X, S, constant=float("nan"))),
+    "matrix A": ("A", lambda: KERNEL.matrix(np.array([[np.nan, 0.0]]))),
+    "matrix B": ("B", lambda: KERNEL.matrix(X, S[:, :1])),
+}
+
+
+@pytest.mark.parametrize("case", BAD_OPTIONS)
+def test_bad_options_are_named(case: str) -> None:
+    """Catches an option that is ignored, wrapped around, or answered by a traceback from inside."""
+    argument, call = BAD_OPTIONS[case]
+    with pytest.raises(REFUSED, match=rf"\b{argument}\b") as caught:
+        call()
+    assert one_sentence(caught.value)
+
+
+def test_refused_before_any_work() -> None:
+    """Catches a check made after the expensive part: the bad step is seen before 10⁹ iterations begin."""
+    with pytest.raises(REFUSED, match="step"):
+        gd(step=-1.0, iterations=10**9)
+
+
+def test_values_are_quoted() -> None:
+    """Catches a message that does not say what was wrong."""
+    with pytest.raises(REFUSED, match=r"-3\.5"):
+        nl.Gaussian(rho=-3.5)
+    with pytest.raises(REFUSED, match="31"):
+        nl.uniform_sample(X, 31, 1)
+    with pytest.raises(REFUSED, match="nuclear"):
+        nl.nystrom_errors(KERNEL, X, S, norms=("nuclear",))
