@@ -16,7 +16,7 @@ export NUMBA_CACHE_DIR ?= $(CURDIR)/.cache/numba/$(SOURCES)
 export MPLCONFIGDIR ?= $(CURDIR)/.cache/matplotlib
 export HYPOTHESIS_STORAGE_DIRECTORY ?= $(CURDIR)/.cache/hypothesis
 # Settings of an outer environment must not leak into ours.
-unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV CONDA_PREFIX
+unexport PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE VIRTUAL_ENV CONDA_PREFIX
 
 .DEFAULT_GOAL := help
 .PHONY: help setup test lint bench lock clean

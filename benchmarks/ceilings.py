@@ -24,9 +24,7 @@ Array = NDArray[np.float64]
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 # The compiler may fuse a product and a sum, but not reorder: the range reduction needs its order.
-compiled = cast(
-    Callable[[Function], Function], numba.njit(nogil=True, fastmath={"contract"}, error_model="numpy")
-)
+compiled = cast(Callable[[Function], Function], numba.njit(nogil=True, fastmath={"contract"}, error_model="numpy"))
 
 LOG2_E = 1.4426950408889634
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
@@ -230,8 +228,7 @@ def _tiled_products(S: Array, X: Array, tile: int, threads: int, times: int) -> 
                 np.dot(v, X, out=out[: len(parts[i])])
 
     return [
-        partial(work, pairs[thread::threads], list(range(len(parts)))[thread::threads])
-        for thread in range(threads)
+        partial(work, pairs[thread::threads], list(range(len(parts)))[thread::threads]) for thread in range(threads)
     ]
 
 

@@ -10,7 +10,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import numba
 import scipy.linalg.cython_blas  # noqa: F401  (loaded, so that its BLAS is found)
 from threadpoolctl import threadpool_info
 
@@ -69,6 +68,5 @@ def describe() -> dict[str, Any]:
         "python": platform.python_version(),
         "packages": {name: version(name) for name in PACKAGES},
         "blas": blas(),
-        "llvm target": numba.config.CPU_NAME or "host",
         "commit": commit(),
     }

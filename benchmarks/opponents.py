@@ -26,12 +26,10 @@ Descent = Callable[[Any, Any, int], Any]
 LARGEST_BROADCAST = 4_000_000
 
 
-def jax_descents(
-    data: np.ndarray[Any, Any], rho: float, gamma: float, sizes: tuple[int, int]
-) -> dict[str, Descent]:
+def jax_descents(data: np.ndarray[Any, Any], rho: float, gamma: float, sizes: tuple[int, int]) -> dict[str, Descent]:
     """The ways to write the descent in JAX, all compiled with ``jit``, in double precision."""
-    import jax
-    import jax.numpy as jnp
+    import jax  # type: ignore[import-not-found,unused-ignore]
+    import jax.numpy as jnp  # type: ignore[import-not-found,unused-ignore]
 
     jax.config.update("jax_enable_x64", True)
     X = jnp.asarray(data)
@@ -92,7 +90,7 @@ def torch_descents(
     data: np.ndarray[Any, Any], rho: float, gamma: float, sizes: tuple[int, int], threads: int
 ) -> dict[str, Descent]:
     """The descent with PyTorch's autograd, in double precision."""
-    import torch
+    import torch  # type: ignore[import-not-found,unused-ignore]
 
     torch.set_num_threads(threads)
     X = torch.from_numpy(data)

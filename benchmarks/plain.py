@@ -90,18 +90,14 @@ class PlainC:
         factor = np.zeros((S.shape[0], S.shape[0]))
         stopped = self._library.plain_cholesky(*_landmarks(S), rho, factor.ctypes.data)
         if stopped:
-            raise ValueError(
-                f"the plain Cholesky factorisation met a pivot that is not positive at row {stopped}"
-            )
+            raise ValueError(f"the plain Cholesky factorisation met a pivot that is not positive at row {stopped}")
         return factor
 
     def trace_norm(self, X: Array, S: Array, rho: float, factor: Array) -> float:
         """‖K − K̂(S)‖_* by one forward substitution for each row of `X`."""
         work = np.empty(S.shape[0])
         return float(
-            self._library.plain_trace_norm(
-                *_rows(X), *_landmarks(S), rho, factor.ctypes.data, work.ctypes.data
-            )
+            self._library.plain_trace_norm(*_rows(X), *_landmarks(S), rho, factor.ctypes.data, work.ctypes.data)
         )
 
 

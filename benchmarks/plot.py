@@ -46,9 +46,7 @@ def draw(curves: list[Curve], folder: Path) -> bool:
         for panel, axis in zip(panels, AXES, strict=True):
             _panel(panel, axis, [curve for curve in curves if curve.axis == axis])
         panels[0].set_ylabel("seconds, one thread")
-        figure.suptitle(
-            "Time against size; in brackets the measured slope / the slope of the paper's claim", size=10
-        )
+        figure.suptitle("Time against size; in brackets the measured slope / the slope of the paper's claim", size=10)
         figure.tight_layout()
         figure.savefig(folder / "scaling.svg", metadata={"Date": None})
         figure.savefig(folder / "scaling.png", dpi=110)
@@ -66,6 +64,4 @@ def _panel(panel: Any, axis: str, curves: list[Curve]) -> None:
     panel.grid(True, which="major", color="#dddddd", linewidth=0.5)
     panel.spines[["top", "right"]].set_visible(False)
     if curves:
-        panel.legend(
-            loc="upper center", bbox_to_anchor=(0.5, -0.16), frameon=False, fontsize=8, handlelength=2.5
-        )
+        panel.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), frameon=False, fontsize=8, handlelength=2.5)

@@ -122,16 +122,12 @@ def bars_section(rows: list[Row]) -> str:
             ]
         )
     notes = [f"- {row.work}, {row.setting}: {note}." for row in rows for note in row.notes]
-    return "\n".join(
-        ["## Against C, automatic differentiation and the ceiling", "", table(header, lines), "", *notes]
-    )
+    return "\n".join(["## Against C, automatic differentiation and the ceiling", "", table(header, lines), "", *notes])
 
 
 def details_section(rows: list[Row]) -> str:
     lines = [
-        [f"{row.work}, {row.setting}", name, duration(seconds)]
-        for row in rows
-        for name, seconds in row.details.items()
+        [f"{row.work}, {row.setting}", name, duration(seconds)] for row in rows for name, seconds in row.details.items()
     ]
     return "## Other times of the same run\n\n" + table(["work", "what", "time"], lines)
 
@@ -253,9 +249,7 @@ def as_json(results: Results) -> str:
     data = dataclasses.asdict(results)
     data["rows"] = [verdict_as_data(row) for row in results.rows]
     data["peaks"] = [dataclasses.asdict(p) | {"met": p.met if p.full_size else None} for p in results.peaks]
-    data["curves"] = [
-        dataclasses.asdict(c) | {"slope": c.slope, "no_steeper": c.no_steeper} for c in results.curves
-    ]
+    data["curves"] = [dataclasses.asdict(c) | {"slope": c.slope, "no_steeper": c.no_steeper} for c in results.curves]
     return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
 
 

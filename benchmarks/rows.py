@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -117,17 +117,13 @@ def relative(ours: float | Array, theirs: float | Array) -> float:
 def descend(problem: Problem, points: Array, sample: Array, steps: int, batches: Any) -> Array:
     """Our side: the public descent."""
     if batches is None:
-        return nl.gradient_descent(
-            problem.kernel, points, sample, step=problem.gamma, iterations=steps
-        ).sample
+        return nl.gradient_descent(problem.kernel, points, sample, step=problem.gamma, iterations=steps).sample
     return nl.stochastic_gradient_descent(
         problem.kernel, points, sample, step=problem.gamma, iterations=steps, batches=batches[:steps]
     ).sample
 
 
-def plain_descend(
-    plain: PlainC, problem: Problem, points: Array, sample: Array, steps: int, batches: Any
-) -> Array:
+def plain_descend(plain: PlainC, problem: Problem, points: Array, sample: Array, steps: int, batches: Any) -> Array:
     """The same in plain C."""
     if batches is None:
         return plain.descent(points, steps, sample, problem.rho, problem.gamma)
@@ -135,7 +131,10 @@ def plain_descend(
 
 
 def step_agreement(plain: PlainC, problem: Problem, points: Array, sample: Array, batches: Any) -> float:
-    """How far one gradient, and the movement of a few steps, are from the C version's."""
+    """How far one gradient, and the movement of a few steps, are from the C version's.
+
+    The steps are long enough to be seen beside the rounding of the sample itself.
+    """
     if batches is None:
         ours = nl.radial_skd_gradient(problem.kernel, points, sample)
         theirs = plain.gradient(points, sample, problem.rho)
@@ -143,6 +142,7 @@ def step_agreement(plain: PlainC, problem: Problem, points: Array, sample: Array
         ours = nl.one_sample_gradient(problem.kernel, points, sample, batches[0])
         theirs = plain.one_sample_gradient(points, batches[0], sample, problem.rho)
     few = 3
+    problem = replace(problem, gamma=0.01 / float(np.max(np.abs(theirs))))
     end = descend(problem, points, sample, few, batches)
     plain_end = plain_descend(plain, problem, points, sample, few, batches)
     return max(relative(ours, theirs), relative(end - sample, plain_end - sample))
@@ -295,9 +295,7 @@ def trace(bench: Bench) -> Row:
         _plain_trace(bench.plain, row, problem, points[:SLICE].copy(), sample, N / SLICE)
     flops = N * n**2 + n**3 / 3 + 2.0 * N * n * d
     row.ceiling(flops / bench.ceilings.large_product(2))
-    row.notes.append(
-        "the ceiling counts the flops of the solves and distances only, at the speed of a large product"
-    )
+    row.notes.append("the ceiling counts the flops of the solves and distances only, at the speed of a large product")
     return row
 
 

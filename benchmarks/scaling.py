@@ -110,9 +110,7 @@ def time_criterion(norm: str, sizes: Sizes, quick: bool) -> float:
 
 
 SKD = Operation("R up to its constant", "R3", "n² + nN", lambda z: z["n"] ** 2 + z["n"] * z["N"], time_skd)
-GRADIENT = Operation(
-    "gradient, Eq. (5)", "R3", "n² + nN", lambda z: z["n"] ** 2 + z["n"] * z["N"], time_gradient
-)
+GRADIENT = Operation("gradient, Eq. (5)", "R3", "n² + nN", lambda z: z["n"] ** 2 + z["n"] * z["N"], time_gradient)
 STOCHASTIC = Operation(
     "SGD step, Eq. (6)", "S5", "n² + nb", lambda z: z["n"] ** 2 + z["n"] * z["b"], time_stochastic_step
 )

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 IMPORT_BAR = 1.0
@@ -23,7 +24,7 @@ def child() -> None:
     X = np.random.default_rng(0).standard_normal((300, 3))
     wide = np.random.default_rng(0).standard_normal((300, 50))
     kernel = nl.Gaussian(rho=0.5)
-    calls = {
+    calls: dict[str, Callable[[], object]] = {
         "gradient descent": lambda: nl.gradient_descent(kernel, X, X[:20], step=1e-6, iterations=2),
         "stochastic descent": lambda: nl.stochastic_gradient_descent(
             kernel, X, X[:20], step=1e-6, iterations=2, batch_size=10, seed=0

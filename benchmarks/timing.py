@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 # Thread pools go on spinning for a moment after their work; nobody is timed beside somebody else's pool.
 REST = 0.02
@@ -43,7 +43,7 @@ def best_of(work: Callable[[], object], rounds: int) -> float:
     return take_turns({"it": stopwatch(work)}, rounds)["it"]
 
 
-def side_by_side(works: list[Callable[[], object]], rounds: int) -> float:
+def side_by_side(works: Sequence[Callable[[], object]], rounds: int) -> float:
     """The best time for all of `works` to finish, each on a thread of its own, begun together."""
     if len(works) == 1:
         return best_of(works[0], rounds)

@@ -12,6 +12,24 @@ from ._threads import one_pool
 from ._validation import Array
 from .kernels import Kernel
 
+_NO_BATCHES = np.empty((0, 0), dtype=np.int64)
+
+
+class _Interface:
+    """An array's memory, offered anew without its read-only flag."""
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        self.array = array
+        self.__array_interface__ = {**array.__array_interface__, "data": (array.ctypes.data, False)}
+
+
+def _as_writable(array: NDArray[Any]) -> NDArray[Any]:
+    """The same memory under the type numba gives to arrays it may write to.
+
+    It compiles every loop once more for read-only ones, half a minute for nothing: no loop writes to the data.
+    """
+    return array if array.flags.writeable and type(array) is np.ndarray else np.asarray(_Interface(array))
+
 
 class PairSums:
     """Sums over pairs of one kernel, one data set and n landmarks, with the buffers they need.
@@ -23,19 +41,19 @@ class PairSums:
     def __init__(
         self, kernel: Kernel, data: NDArray[Any], sample: NDArray[Any], batch: int = 0, kind: type = np.float64
     ) -> None:
-        self.kernel, self.data = kernel, data
+        self.kernel, self.data = kernel, _as_writable(data)
         self.n, self.d = sample.shape
         self.pairs = self.n * ((batch or len(data)) + self.n)
         self.centre: Array = sample.mean(axis=0, dtype=np.float64) if kernel.radial else np.zeros(self.d)
         self.blocks = kernel._blocks(kind)
         self.blas = bool(pairs.uses_blas(self.n, batch or len(data), self.d))
         width = self.d if self.blas else self.d + self.d % 2
-        self._S = np.zeros((self.n, width), kind)
+        self._S: NDArray[Any] = np.zeros((self.n, width), kind)
         self._batch = batch
         self._over_landmarks = np.empty((self.n, width + 1), kind)
         self._over_data = np.empty((self.n, width + 1), kind)
         self._moved = np.zeros_like(self._S)
-        self._picked = np.empty((batch, self.d), kind)
+        self._picked: NDArray[Any] = np.empty((batch, self.d), kind)
         self._work: dict[int, Any] = {}
         self.place(sample)
 
@@ -55,43 +73,41 @@ class PairSums:
 
     def totals(self) -> tuple[float, float]:
         """‖K_S‖_F² and T₁."""
-        return self._run(False, self.blocks.total)
+        _, norm, total = self._run(pairs.TOTALS)
+        return norm, total
 
     def totals_and_left(self) -> tuple[float, float, Array, Array]:
         """The totals, Σ_j ∂[l]K²(s_k, s_j) over all landmarks j (k too), and Σ_i ∂[l]K²(s_k, x_i)."""
-        norm, total = self._run(True, self.blocks.slope)
+        _, norm, total = self._run(pairs.SLOPES)
         over_landmarks = np.empty((self.n, self.d))
         over_data = np.empty((self.n, self.d))
         pairs.left_derivatives(self.kernel.radial, self._S, self._over_landmarks, over_landmarks)
         pairs.left_derivatives(self.kernel.radial, self._S, self._over_data, over_data)
         return norm, total, over_landmarks, over_data
 
-    def _run(self, slopes: bool, address: int) -> tuple[float, float]:
-        with one_pool(self.pairs) as (parallel, slots):
-            norm, total = pairs.skd_sums(
-                parallel, self.kernel.radial, slopes, address, self.kernel._p, self._S, self.data, self.centre,
-                self._workspace(slots), self._over_landmarks, self._over_data,
-            )  # fmt: skip
-        return float(norm), float(total)
-
     def descend(self, batches: NDArray[np.int64], first_part: int, iterations: int, step: float) -> int:
         """Take steps in place; returns how many were taken before the sample would have become non-finite."""
+        return self._run(iterations, batches, first_part, step)[0]
+
+    def _run(
+        self, iterations: int, batches: NDArray[np.int64] = _NO_BATCHES, first_part: int = 0, step: float = 0.0
+    ) -> tuple[int, float, float]:
         with one_pool(self.pairs) as (parallel, slots):
-            return int(
-                pairs.descend(
-                    parallel, self.kernel.radial, self.blocks.total, self.blocks.slope, self.kernel._p, self._S,
-                    self.data, self.centre, batches, first_part, iterations, step, self._workspace(slots),
-                    (self._over_landmarks, self._over_data, self._moved, self._picked),
-                )
+            steps, norm, total = pairs.run(
+                parallel, self.kernel.radial, self.blocks.total, self.blocks.slope, self.kernel._p, self._S,
+                self.data, self.centre, batches, first_part, iterations, step, self._workspace(slots),
+                (self._over_landmarks, self._over_data, self._moved, self._picked),
             )  # fmt: skip
+        return int(steps), float(norm), float(total)
 
 
 def squared_frobenius_norm(kernel: Kernel, data: NDArray[Any]) -> float:
-    """‖K‖_F² of validated data."""
-    centre = data[: 4096].mean(axis=0, dtype=np.float64) if kernel.radial else np.zeros(data.shape[1])
-    with one_pool(len(data) ** 2) as (parallel, slots):
-        return float(
-            pairs.squared_frobenius(
-                parallel, kernel.radial, kernel._blocks().total, kernel._p, data, centre, slots, np.empty(0)
-            )
-        )
+    """‖K‖_F² of validated data: strip by strip, each against itself and what follows it."""
+    rows = 896  # a multiple of the loops' tiles
+    total = 0.0
+    for start in range(0, len(data), rows):
+        strip = data[start : start + rows].astype(np.float64)
+        rest = data[start + rows :]
+        within, across = PairSums(kernel, rest if len(rest) else strip, strip).totals()
+        total += within + (2.0 * across if len(rest) else 0.0)
+    return total

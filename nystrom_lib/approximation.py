@@ -146,7 +146,9 @@ def _trsm() -> int:
 
 
 def nystrom_from_columns(matrix: ArrayLike, indices: ArrayLike) -> Array:
-    r"""The Nyström approximation from columns, Eq. (1): :math:`\hat{\mathbf K} = \mathbf C\mathbf W^\dagger\mathbf C^T`.
+    r"""The Nyström approximation from columns of a matrix, Eq. (1):
+
+    .. math:: \hat{\mathbf K} = \mathbf C\mathbf W^\dagger\mathbf C^T.
 
     Parameters
     ----------

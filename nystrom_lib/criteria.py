@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _sums
 from . import _validation as check
 from ._core import pairs, precise, profiles
-from ._threads import available, one_pool
+from ._threads import one_pool
 from ._validation import Array
 from .approximation import EXACT_DIMENSIONS, NystromApproximation
 from .kernels import Kernel, require
@@ -49,6 +49,11 @@ class Factors:
     spectral: float = math.nan  #: E_sp
     rank: int = 0  #: the numerical rank used
     precision: str = "double"  #: "double" or "extended" (32 digits)
+
+
+def _errors(values: dict[str, float], asked: tuple[str, ...], rank: int, precision: str = "double") -> Errors:
+    trace, frobenius, spectral = (values[name] if name in asked else math.nan for name in ALL)
+    return Errors(trace, frobenius, spectral, rank, precision)
 
 
 def _matrix(matrix: ArrayLike | None, N: int) -> Array:
@@ -97,7 +102,7 @@ def nystrom_errors(
     >>> import nystrom_lib as nl
     >>> errors = nl.nystrom_errors(nl.Gaussian(rho=1.0), [[0.0], [0.5], [1.0]], [[0.0], [1.0]])
     >>> round(errors.trace, 6), round(errors.spectral, 6), errors.rank
-    (0.113176, 0.113176, 2)
+    (0.113181, 0.113181, 2)
     """
     kernel, data, sample = checked(kernel, data, sample)
     asked = check.norms(norms)
@@ -120,7 +125,7 @@ def nystrom_errors(
         found["trace"] = float(residual.sum())
     if features_needed:
         found.update(_residual_norms(kernel, data, features, K, asked))
-    return Errors(**found, rank=rank, precision=used)
+    return _errors(found, asked, rank, used)
 
 
 def _thin(approximation: NystromApproximation, N: int) -> bool:
@@ -241,7 +246,7 @@ def best_rank_errors(
     >>> import nystrom_lib as nl
     >>> errors = nl.best_rank_errors(nl.Gaussian(rho=1.0), [[0.0], [0.5], [1.0]], n=2)
     >>> round(errors.trace, 6)
-    0.060427
+    0.067295
     """
     kernel = require(kernel)
     data = check.points("data", data)
@@ -250,7 +255,7 @@ def best_rank_errors(
     K = _matrix(matrix, len(data))
     N = len(data)
     if n >= N:
-        return Errors(**dict.fromkeys(asked, 0.0), rank=N)
+        return _errors(dict.fromkeys(ALL, 0.0), asked, N)
     if N > _WHOLE_SPECTRUM:
         return _best_by_lanczos(kernel, data, n, asked, K)
     K = K if len(K) else kernel.matrix(data)
@@ -269,7 +274,7 @@ def _tail_errors(tail: Array, asked: tuple[str, ...], n: int, precision: str) ->
         "frobenius": float(np.sqrt(np.square(tail).sum())),
         "spectral": float(tail[0]) if len(tail) else 0.0,
     }
-    return Errors(**{name: every[name] for name in asked}, rank=n, precision=precision)
+    return _errors(every, asked, n, precision)
 
 
 def _graded_tail(kernel: Kernel, data: NDArray[Any], n: int) -> Array | None:
@@ -302,7 +307,7 @@ def _graded_tail(kernel: Kernel, data: NDArray[Any], n: int) -> Array | None:
 def _best_by_lanczos(kernel: Kernel, data: NDArray[Any], n: int, asked: tuple[str, ...], K: Array) -> Errors:
     """Large N: the top eigenvalues by Lanczos; the tail is what they leave of tr K and ‖K‖_F²."""
     N = len(data)
-    if not len(K) and N <= 20_000 and available() >= 1:
+    if not len(K) and N <= 20_000:
         K = kernel.matrix(data)  # at most 3.2 GB, read some hundred times
     values = _top_eigenvalues(_kernel_product(kernel, data, K), N, n + 1)
     total = float(kernel.diagonal(data).sum())
@@ -317,7 +322,7 @@ def _best_by_lanczos(kernel: Kernel, data: NDArray[Any], n: int, asked: tuple[st
         graded = _graded_tail(kernel, data, n)
         if graded is not None:
             return _tail_errors(graded, asked, n, "extended")
-    return Errors(**{name: every[name] for name in asked}, rank=n)
+    return _errors(every, asked, n)
 
 
 def approximation_factors(
@@ -330,7 +335,9 @@ def approximation_factors(
     matrix: ArrayLike | None = None,
     precision: str = "auto",
 ) -> Factors:
-    r"""The approximation factors of Eq. (8), :math:`\mathcal E = \|\mathbf K-\hat{\mathbf K}(S)\| / \|\mathbf K-\mathbf K_n\|`.
+    r"""The approximation factors of Eq. (8):
+
+    .. math:: \mathcal E(S) = \|\mathbf K-\hat{\mathbf K}(S)\| \,/\, \|\mathbf K-\mathbf K_n\|.
 
     Parameters
     ----------
@@ -344,15 +351,17 @@ def approximation_factors(
     >>> import nystrom_lib as nl
     >>> factors = nl.approximation_factors(nl.Gaussian(rho=1.0), [[0.0], [0.5], [1.0]], [[0.0], [1.0]])
     >>> round(factors.trace, 3)
-    1.873
+    1.682
     """
     kernel, data, sample = checked(kernel, data, sample)
     asked = check.norms(norms)
     if best is None:
         best = best_rank_errors(kernel, data, len(sample), asked, matrix=matrix)
     errors = nystrom_errors(kernel, data, sample, asked, matrix=matrix, precision=precision)
-    ratios = {name: _ratio(getattr(errors, name), getattr(best, name)) for name in asked}
-    return Factors(**ratios, rank=errors.rank, precision=errors.precision)
+    trace, frobenius, spectral = (
+        _ratio(getattr(errors, name), getattr(best, name)) if name in asked else math.nan for name in ALL
+    )
+    return Factors(trace, frobenius, spectral, errors.rank, errors.precision)
 
 
 def _ratio(error: float, optimum: float) -> float:

@@ -83,10 +83,10 @@ def gradient_descent(
     Examples
     --------
     >>> import nystrom_lib as nl
-    >>> kernel, data = nl.Gaussian(rho=1.0), [[0.0], [1.0]]
-    >>> run = nl.gradient_descent(kernel, data, [[0.2]], step=0.1, iterations=50, record_every=25)
+    >>> kernel, data = nl.Gaussian(rho=1.0), [[0.0], [0.5], [1.0]]
+    >>> run = nl.gradient_descent(kernel, data, [[0.2]], step=0.05, iterations=50, record_every=25)
     >>> run.sample.round(3), run.values.round(4), run.iterations
-    (array([[0.5]]), array([-1.4425, -1.4715, -1.4715]), array([ 0, 25, 50]))
+    (array([[0.5]]), array([-4.147 , -4.8976, -4.8976]), array([ 0, 25, 50]))
     """
     kernel, data, sample = checked(kernel, data, sample)
     none = np.empty((0, 0), dtype=np.int64)
@@ -132,12 +132,12 @@ def stochastic_gradient_descent(
     Examples
     --------
     >>> import nystrom_lib as nl
-    >>> kernel, data = nl.Gaussian(rho=1.0), [[0.0], [1.0]]
+    >>> kernel, data = nl.Gaussian(rho=1.0), [[0.0], [0.5], [1.0]]
     >>> run = nl.stochastic_gradient_descent(
-    ...     kernel, data, [[0.2]], step=0.02, iterations=400, batch_size=2, seed=0, record_every=400
+    ...     kernel, data, [[2.0]], step=0.002, iterations=4000, batch_size=2, seed=0, record_every=4000
     ... )
-    >>> bool(run.values[-1] < run.values[0])
-    True
+    >>> bool(run.values[-1] < run.values[0]), bool(abs(run.sample[0, 0] - 0.5) < 0.2)
+    (True, True)
     """
     kernel, data, sample = checked(kernel, data, sample)
     iterations = check.whole("iterations", iterations, least=0)
@@ -151,7 +151,7 @@ def stochastic_gradient_descent(
         else:
             supplied = check.indices("batches", batches, len(data), ndim=2)
         if len(supplied) != iterations:
-            raise ValueError(f"batches has {len(supplied)} rows; it must have one for each of the {iterations} iterations.")
+            raise ValueError(f"batches has {len(supplied)} rows; it must have one for each of the {iterations} steps.")
         size = supplied.shape[1]
         position = 0
 

@@ -90,7 +90,7 @@ def lipschitz_bound(
     >>> import nystrom_lib as nl
     >>> bound = nl.lipschitz_bound(nl.Gaussian(rho=1.0), [[0.0], [1.0]], n=1)
     >>> round(bound.C0, 4), round(bound.L, 2), bound.step == 1 / bound.L
-    (1.5069, 53.94, True)
+    (1.5069, 69.39, True)
     """
     constants = require(kernel).constants
     if constants is None:

@@ -61,7 +61,7 @@ def radial_skd(kernel: Kernel, data: ArrayLike, sample: ArrayLike, constant: boo
     >>> import nystrom_lib as nl
     >>> kernel, data = nl.Gaussian(rho=1.0), [[0.0], [1.0]]
     >>> round(nl.radial_skd(kernel, data, [[0.5]]), 6)
-    0.79923
+    0.799153
     >>> round(nl.radial_skd(kernel, data, [[0.5]], constant=False), 6)
     -1.471518
     """

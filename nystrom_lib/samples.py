@@ -20,10 +20,10 @@ def uniform_indices(N: int, n: int, seed: Any) -> NDArray[np.int64]:
     --------
     >>> import nystrom_lib as nl
     >>> nl.uniform_indices(2000, 3, seed=456)
-    array([1299,  910,  999])
+    array([931, 705, 938])
     """
     N = check.whole("N", N, least=1)
-    n = check.whole("n", n, least=1, most=N, why=", the number of data points, since they are drawn without replacement")
+    n = check.whole("n", n, least=1, most=N, why=", the number of data points: none is drawn twice")
     return check.generator("seed", seed).choice(N, n, replace=False)
 
 
@@ -43,8 +43,8 @@ def uniform_sample(data: ArrayLike, n: int, seed: Any) -> Array:
     --------
     >>> import nystrom_lib as nl
     >>> nl.uniform_sample([[0.0], [1.0], [2.0]], 2, seed=1)
-    array([[2.],
-           [0.]])
+    array([[0.],
+           [1.]])
     """
     data = check.points("data", data)
     return data[uniform_indices(len(data), n, seed)].astype(np.float64)

@@ -128,9 +128,7 @@ class OracleKernel:
         if self.slope_at_zero is None:
             raise ZeroDivisionError(f"{self.name} has no derivative where the points coincide")
         # The gradient of r² vanishes at r = 0, so f″ is multiplied by zero (by a limit, for Matérn 3/2).
-        return Jet(
-            self.formula(pair.value), arb_mat(pair.hessian.nrows(), 1), pair.hessian * self.slope_at_zero()
-        )
+        return Jet(self.formula(pair.value), arb_mat(pair.hessian.nrows(), 1), pair.hessian * self.slope_at_zero())
 
 
 def gaussian(rho: float) -> OracleKernel:
@@ -233,9 +231,9 @@ class SquaredKernel:
     diagonal_diagonal: Floats
 
 
-def squared_kernel(kernel: OracleKernel, sample: ArrayLike, data: ArrayLike) -> SquaredKernel:
+def squared_kernel(kernel: OracleKernel, sample: ArrayLike, data: ArrayLike, bits: int = BITS) -> SquaredKernel:
     """Every derivative of K² in the paper's three senses."""
-    with precision():
+    with precision(bits):
         S, X = points(sample), points(data)
         d = len(S[0])
         jets = [[squared_jet(kernel, s, x) for x in X] for s in S]
@@ -342,9 +340,7 @@ def radial_skd(kernel: OracleKernel, data: ArrayLike, sample: ArrayLike) -> Radi
         )
 
 
-def radial_skd_value(
-    kernel: OracleKernel, data: ArrayLike, sample: ArrayLike, constant: bool = True
-) -> float:
+def radial_skd_value(kernel: OracleKernel, data: ArrayLike, sample: ArrayLike, constant: bool = True) -> float:
     """R(S) alone, or without ‖K‖_F²: quick enough for thousands of points."""
     with precision():
         S, X = points(sample), points(data)
@@ -372,8 +368,7 @@ class Estimators:
             jets = [[_left_part(squared_jet(kernel, s, x), self.d) for s in S] for x in X]
             self.v = [sum((jet.value for jet in row), arb(0)) for row in jets]
             self.w = [
-                arb_mat(self.n * self.d, 1, [jet.gradient[i, 0] for jet in row for i in range(self.d)])
-                for row in jets
+                arb_mat(self.n * self.d, 1, [jet.gradient[i, 0] for jet in row for i in range(self.d)]) for row in jets
             ]
             _, norm = _skd_jets(kernel, S, X)
             self.norm, self.upsilon = norm.value, norm.gradient

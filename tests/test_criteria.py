@@ -64,9 +64,7 @@ def test_ill_conditioned_draws(seed: int) -> None:
     """Catches an evaluation that is right for one lucky sample: cond(K_S) reaches 1e17 here."""
     X, S = notebook_data()[::4], landmarks(1.0, 80, False, seed)
     exact = oracle.trace_error(oracle.gaussian(1.0), X, S)
-    assert nl.nystrom_errors(nl.Gaussian(rho=1.0), X, S, norms=("trace",)).trace == pytest.approx(
-        exact, rel=5e-3
-    )
+    assert nl.nystrom_errors(nl.Gaussian(rho=1.0), X, S, norms=("trace",)).trace == pytest.approx(exact, rel=5e-3)
 
 
 @pytest.mark.parametrize("name", [k for k in EVERY if k != "linear"])

@@ -21,8 +21,11 @@ def close(actual: np.ndarray, expected: np.ndarray, relative: float = 1e-11) -> 
     return bool(np.max(np.abs(actual - expected)) <= relative * np.max(np.abs(expected)))
 
 
-@pytest.mark.parametrize("d", DIMENSIONS)
-@pytest.mark.parametrize("name", EVERY)
+# On the line every linear K has rank one and R vanishes identically: a case of its own below.
+CASES = [(name, d) for name in EVERY for d in DIMENSIONS if (name, d) != ("linear", 1)]
+
+
+@pytest.mark.parametrize("name, d", CASES)
 def test_derivatives_agree_with_the_oracle(name: str, d: int) -> None:
     """Catches any slip in Eq. (5), (10)-(13): the oracle differentiates Eq. (3) and knows none of them."""
     kernel, reference = pair(name)
@@ -34,8 +37,7 @@ def test_derivatives_agree_with_the_oracle(name: str, d: int) -> None:
     assert close(nl.radial_skd_hessian(kernel, X, S), exact.hessian)
 
 
-@pytest.mark.parametrize("d", DIMENSIONS)
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name, d", CASES)
 def test_derivatives_agree_with_central_differences(name: str, d: int) -> None:
     """Catches derivatives that belong to another function than the library's own R and ∇R."""
     kernel, _ = pair(name)
@@ -51,6 +53,15 @@ def test_derivatives_agree_with_central_differences(name: str, d: int) -> None:
         change = (nl.radial_skd_gradient(kernel, X, up) - nl.radial_skd_gradient(kernel, X, down)) / (2 * h)
         curvature = nl.radial_skd_hessian(kernel, X, S) @ V.ravel()
         assert close(curvature.reshape(S.shape), change, 1e-6)
+
+
+def test_linear_kernel_on_the_line() -> None:
+    """Catches terms of Eq. (5), (11) and (12) that do not cancel although R is 0 for every S."""
+    kernel, _ = pair("linear")
+    X, S = cloud(1, 9, 4)
+    size = nl.squared_frobenius_norm(kernel, X)
+    assert np.max(np.abs(nl.radial_skd_gradient(kernel, X, S))) <= 1e-13 * size
+    assert np.max(np.abs(nl.radial_skd_hessian(kernel, X, S))) <= 1e-12 * size
 
 
 @pytest.mark.parametrize("name", SMOOTH)
@@ -105,15 +116,11 @@ radial = st.sampled_from([pair(name)[0] for name in (*SMOOTH, "user_radial")])
 
 
 @given(kernel=kernels, X=clouds, S=samples, seed=st.integers(0, 99))
-def test_permuting_landmarks_permutes_derivatives(
-    kernel: nl.Gaussian, X: np.ndarray, S: np.ndarray, seed: int
-) -> None:
+def test_permuting_landmarks_permutes_derivatives(kernel: nl.Gaussian, X: np.ndarray, S: np.ndarray, seed: int) -> None:
     """Catches a sum that leaves out the wrong j ≠ k, or a block put in the wrong place."""
     order = np.random.default_rng(seed).permutation(len(S))
     gradient, H = nl.radial_skd_gradient(kernel, X, S), nl.radial_skd_hessian(kernel, X, S)
-    permuted, H_permuted = (
-        f(kernel, X[::-1], S[order]) for f in (nl.radial_skd_gradient, nl.radial_skd_hessian)
-    )
+    permuted, H_permuted = (f(kernel, X[::-1], S[order]) for f in (nl.radial_skd_gradient, nl.radial_skd_hessian))
     d = S.shape[1]
     rows = (order[:, None] * d + np.arange(d)).ravel()
     size = 1 + np.max(np.abs(H)) + np.max(np.abs(gradient))
@@ -133,9 +140,7 @@ def test_radial_derivatives_ignore_a_common_shift(
 
 
 @given(kernel=radial, X=clouds, S=samples)
-def test_translation_invariance_of_the_gradient_sum(
-    kernel: nl.Gaussian, X: np.ndarray, S: np.ndarray
-) -> None:
+def test_translation_invariance_of_the_gradient_sum(kernel: nl.Gaussian, X: np.ndarray, S: np.ndarray) -> None:
     """Catches a landmark term that is not antisymmetric: moving S and D together changes nothing, so the
     forces between landmarks cancel and only those from the data are left."""
     c = nl.skd_coefficient(kernel, X, S)
@@ -185,4 +190,5 @@ def test_two_distant_clusters_keep_their_digits(d: int) -> None:
     X, S = (np.round(A * 2**24) / 2**24 for A in cloud(d, 300, 20))
     both_X, both_S = np.vstack([X - far, X + far]), np.vstack([S - far, S + far])
     one, both = nl.radial_skd_gradient(kernel, X, S), nl.radial_skd_gradient(kernel, both_X, both_S)
-    assert close(both[:20], one, 1e-10) and close(both[20:], one, 1e-10)
+    # ε·2¹⁷ = 3e-11 is what any shift of the origin costs; ε·2³⁴ = 4e-6 is the square that must not enter.
+    assert close(both[:20], one, 1e-8) and close(both[20:], one, 1e-8)

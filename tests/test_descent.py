@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -10,8 +13,8 @@ from tests import oracle
 from tests.cases import EVERY, SMOOTH, cloud, notebook_data, notebook_sample, pair
 
 
-@pytest.mark.parametrize("d", [1, 2, 8])
-@pytest.mark.parametrize("name", EVERY)
+# On the line R vanishes identically for the linear kernel, and there is nowhere to go.
+@pytest.mark.parametrize("name, d", [(k, d) for k in EVERY for d in (1, 2, 8) if (k, d) != ("linear", 1)])
 def test_steps_follow_the_oracle(name: str, d: int) -> None:
     """Catches a wrong step, a landmark updated before the others are read, or one iteration too many."""
     kernel, reference = pair(name)
@@ -22,7 +25,6 @@ def test_steps_follow_the_oracle(name: str, d: int) -> None:
         expected -= step * oracle.radial_skd(reference, X, expected).gradient
     result = nl.gradient_descent(kernel, X, S, step=step, iterations=3)
     assert result.sample == pytest.approx(expected, rel=1e-11, abs=1e-13)
-    assert result.iterations == 3
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -40,36 +42,43 @@ def test_stochastic_steps_follow_the_oracle(name: str) -> None:
 
 @pytest.mark.parametrize("name", SMOOTH)
 def test_step_of_the_theorem_never_increases_R(name: str) -> None:
-    """Catches a wrong sign or an L too small (claim T2); 1/L moves little, so 2000/L is tried as well."""
+    """Catches a wrong sign or an L too small (claim T2)."""
     kernel, _ = pair(name)
     X, S = cloud(2, 60, 5)
     step = nl.lipschitz_bound(kernel, X, 5).step
-    for factor in (1, 2000):
-        result = nl.gradient_descent(kernel, X, S, step=factor * step, iterations=200, record_every=1)
-        values = np.asarray(result.values)
-        assert np.all(np.diff(values) <= 1e-15 * abs(values[0]))
-        assert values[-1] < values[0]
+    values = nl.gradient_descent(kernel, X, S, step=step, iterations=2000, record_every=20).values
+    assert len(values) == 101
+    assert np.all(np.diff(values) <= 0)
+    # The descent lemma promises γ‖∇R‖²/2 at the first step; a sum of such gains must be visible.
+    assert values[0] - values[1] >= 0.45 * 20 * step * np.sum(nl.radial_skd_gradient(kernel, X, S) ** 2)
 
 
 def test_recorded_values_and_path() -> None:
     """Catches values recorded at other samples than those of the path, or off by one iteration."""
     kernel, _ = pair("gaussian")
     X, S = cloud(2, 50, 4)
-    result = nl.gradient_descent(kernel, X, S, step=1e-4, iterations=20, record_every=5, keep_path=True)
-    assert result.path.shape == (21, 4, 2)
+    norm2 = nl.squared_frobenius_norm(kernel, X)
+    result = nl.gradient_descent(
+        kernel, X, S, step=1e-4, iterations=22, record_every=5, keep_path=True, constant=norm2
+    )
+    assert list(result.iterations) == [0, 5, 10, 15, 20, 22]
+    assert result.path.shape == (6, 4, 2)
     assert np.array_equal(result.path[0], S) and np.array_equal(result.path[-1], result.sample)
-    expected = [nl.radial_skd(kernel, X, result.path[t], constant=False) for t in (0, 5, 10, 15, 20)]
-    assert np.asarray(result.values) == pytest.approx(np.array(expected), rel=1e-13)
-    for t in range(20):
-        gradient = nl.radial_skd_gradient(kernel, X, result.path[t])
-        assert result.path[t + 1] == pytest.approx(result.path[t] - 1e-4 * gradient, rel=1e-13, abs=1e-15)
+    expected = [nl.radial_skd(kernel, X, T, constant=norm2) for T in result.path]
+    assert result.values == pytest.approx(np.array(expected), rel=1e-12)
+    every = nl.gradient_descent(kernel, X, S, step=1e-4, iterations=22, keep_path=True)
+    assert every.path.shape == (23, 4, 2) and len(every.values) == 0
+    assert np.array_equal(every.path[[0, 5, 10, 15, 20, 22]], result.path)
+    for before, after in zip(every.path[:-1], every.path[1:], strict=True):
+        gradient = nl.radial_skd_gradient(kernel, X, before)
+        assert after == pytest.approx(before - 1e-4 * gradient, rel=1e-13, abs=1e-15)
 
 
 def test_recording_does_not_change_the_descent() -> None:
     """Catches a recording that disturbs the random batches or the sample."""
     kernel, _ = pair("gaussian")
     X, S = cloud(2, 50, 4)
-    options = {"step": 1e-4, "iterations": 23, "batch_size": 7, "seed": 11}
+    options: dict[str, Any] = {"step": 1e-4, "iterations": 23, "batch_size": 7, "seed": 11}
     plain = nl.stochastic_gradient_descent(kernel, X, S, **options)
     full = nl.stochastic_gradient_descent(kernel, X, S, **options, record_every=4, keep_path=True)
     assert np.array_equal(plain.sample, full.sample)
@@ -84,6 +93,16 @@ def test_no_iterations_give_the_sample_back() -> None:
     X, S = cloud(2, 10, 4)
     result = nl.gradient_descent(kernel, X, S, step=1e-4, iterations=0)
     assert np.array_equal(result.sample, S) and not np.shares_memory(result.sample, S)
+
+
+def test_a_descent_can_be_taken_up_again() -> None:
+    """Catches a sample that is rounded on its way in or out: 10 + 10 steps must be 20."""
+    kernel, _ = pair("gaussian")
+    X, S = cloud(2, 40, 4)
+    whole = nl.gradient_descent(kernel, X + 0.3, S + 0.3, step=1e-3, iterations=20).sample
+    half = nl.gradient_descent(kernel, X + 0.3, S + 0.3, step=1e-3, iterations=10).sample
+    rest = nl.gradient_descent(kernel, X + 0.3, half, step=1e-3, iterations=10).sample
+    assert rest == pytest.approx(whole, rel=1e-14)
 
 
 def test_seed_draws_the_batches_one_would_supply() -> None:
@@ -110,20 +129,23 @@ def test_stochastic_descent_lowers_R_on_the_notebook_data() -> None:
     assert 0.5 * gains[1] < gains[0] < 1.2 * gains[1] < constant
 
 
-def test_divergence_is_reported_with_the_last_good_sample() -> None:
-    """Catches NaN handed back as a result, or an error that forgets where it happened."""
-    kernel, _ = pair("polynomial")
+@pytest.mark.parametrize("name, step", [("polynomial", 1e60), ("user_dot", 1e5), ("linear", 1e100)])
+def test_divergence_is_reported_with_the_last_good_sample(name: str, step: float) -> None:
+    """Catches NaN handed back as a result, or a "good" sample at which R is not finite any more."""
+    kernel, _ = pair(name)
     X, S = cloud(2, 20, 3)
-    with pytest.raises(nl.DescentError) as caught:
-        nl.gradient_descent(kernel, X, S, step=10.0, iterations=500)
-    error = caught.value
-    assert 1 <= error.iteration < 500 and str(error.iteration) in str(error)
-    assert error.sample.shape == S.shape and np.all(np.isfinite(error.sample))
-    replay = nl.gradient_descent(kernel, X, S, step=10.0, iterations=error.iteration - 1)
-    assert np.array_equal(replay.sample, error.sample)
-    batches = np.tile(np.arange(20), (500, 1))
-    with pytest.raises(nl.DescentError, match=r"\d"):
-        nl.stochastic_gradient_descent(kernel, X, S, step=10.0, iterations=500, batches=batches)
+    batches = np.tile(np.arange(20), (50, 1))
+    runs: list[Callable[[int], Any]] = [
+        lambda T: nl.gradient_descent(kernel, X, S, step=step, iterations=T),
+        lambda T: nl.stochastic_gradient_descent(kernel, X, S, step=step, iterations=T, batches=batches[:T]),
+    ]
+    for run in runs:
+        with pytest.raises(nl.DescentError) as caught:
+            run(50)
+        error = caught.value
+        assert 1 <= error.iteration < 50 and f"iteration {error.iteration}" in str(error)
+        assert np.isfinite(nl.radial_skd(kernel, X, error.sample))
+        assert np.array_equal(run(error.iteration - 1).sample, error.sample)
 
 
 def test_an_overflowing_first_step_is_reported() -> None:
@@ -137,19 +159,31 @@ def test_an_overflowing_first_step_is_reported() -> None:
 
 
 def test_single_precision_is_close_to_double() -> None:
-    """Catches a float32 descent that hands back float64, or loses more than single precision must."""
+    """Catches a float32 descent that runs in float64, or loses more than single precision must."""
     kernel, X, S = nl.Gaussian(rho=16.0), notebook_data(), notebook_sample()
-    options = {"step": 1e-6, "iterations": 50}
-    double = nl.gradient_descent(kernel, X, S, **options)
-    single = nl.gradient_descent(kernel, X.astype(np.float32), S.astype(np.float32), **options)
-    assert single.sample.dtype == np.float32 and double.sample.dtype == np.float64
-    assert np.max(np.abs(single.sample - double.sample)) < 1e-3
     batches = np.random.default_rng(0).integers(0, 2000, (50, 50))
-    one, two = (
-        nl.stochastic_gradient_descent(kernel, X.astype(t), S.astype(t), **options, batches=batches).sample
-        for t in (np.float32, np.float64)
+    options: dict[str, Any] = {"step": 1e-6, "iterations": 50}
+    runs: list[Callable[[type], np.ndarray]] = [
+        lambda t: nl.gradient_descent(kernel, X, S, **options, dtype=t).sample,
+        lambda t: nl.stochastic_gradient_descent(kernel, X, S, **options, batches=batches, dtype=t).sample,
+    ]
+    for run in runs:
+        single, double = run(np.float32), run(np.float64)
+        assert single.dtype == double.dtype == np.float64
+        assert 0 < np.max(np.abs(single - double)) < 1e-4
+    converted = nl.gradient_descent(kernel, X.astype(np.float32), S.astype(np.float32), **options).sample
+    assert np.max(np.abs(converted - runs[0](np.float64))) < 1e-5
+
+
+def test_two_sample_estimator_splits_the_batch() -> None:
+    """Catches a two-sample descent that gives X and Y each other's halves, or the same one."""
+    kernel, reference = pair("gaussian")
+    X, S = cloud(2, 6, 3)
+    result = nl.stochastic_gradient_descent(
+        kernel, X, S, step=1e-3, iterations=1, batches=[[0, 5, 2, 2, 1]], estimator="two-sample"
     )
-    assert one.dtype == np.float32 and np.max(np.abs(one - two)) < 1e-3
+    expected = S - 1e-3 * oracle.Estimators(reference, X, S).two([0, 5], [2, 2, 1])
+    assert result.sample == pytest.approx(expected, rel=1e-12)
 
 
 def test_progress_is_called_as_the_descent_goes_on() -> None:

@@ -44,9 +44,7 @@ def test_values_agree_with_numpy(kernel: oracle.OracleKernel) -> None:
     """Catches a wrong constant or sign in an oracle kernel or in its Eq. (3)."""
     X, S = cloud(2, 7, 3)
     result = oracle.radial_skd(kernel, X, S)
-    assert oracle.squared_kernel(kernel, S, X).value == pytest.approx(
-        numpy_kernel(kernel, S, X) ** 2, rel=1e-13
-    )
+    assert oracle.squared_kernel(kernel, S, X).value == pytest.approx(numpy_kernel(kernel, S, X) ** 2, rel=1e-13)
     assert result.value == pytest.approx(numpy_skd(kernel, X, S), rel=1e-12)
     assert oracle.radial_skd_value(kernel, X, S) == pytest.approx(result.value, rel=1e-14)
     assert result.norm2 - result.c * result.T1 == pytest.approx(result.value, rel=1e-12)

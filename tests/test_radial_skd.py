@@ -50,9 +50,7 @@ def test_blocks_meet_without_gap_or_overlap(N: int, d: int) -> None:
     C2 = np.exp(-np.maximum(np.sum(S**2, 1)[:, None] + np.sum(X**2, 1) - 2 * S @ X.T, 0))
     W2 = np.exp(-np.maximum(np.sum(S**2, 1)[:, None] + np.sum(S**2, 1) - 2 * S @ S.T, 0))
     assert nl.squared_frobenius_norm(kernel, X) == pytest.approx(K2.sum(), rel=1e-12)
-    assert nl.radial_skd(kernel, X, S, constant=False) == pytest.approx(
-        -(C2.sum() ** 2) / W2.sum(), rel=1e-12
-    )
+    assert nl.radial_skd(kernel, X, S, constant=False) == pytest.approx(-(C2.sum() ** 2) / W2.sum(), rel=1e-12)
 
 
 def test_convention_when_the_sample_has_no_norm() -> None:

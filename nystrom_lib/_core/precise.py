@@ -27,32 +27,32 @@ FLOOR = 1e-29
 
 
 @intrinsic
-def fma(typingctx, a, b, c):  # type: ignore[no-untyped-def]
+def fma(typingctx, a, b, c):
     """a·b + c with one rounding."""
     signature = types.float64(types.float64, types.float64, types.float64)
 
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+    def generate(context, builder, signature, arguments):
         return builder.fma(*arguments)
 
     return signature, generate
 
 
 @jit()
-def quick(a, b):  # type: ignore[no-untyped-def]
+def quick(a, b):
     """a + b for |a| ≥ |b|."""
     s = a + b
     return s, b - (s - a)
 
 
 @jit()
-def two_sum(a, b):  # type: ignore[no-untyped-def]
+def two_sum(a, b):
     s = a + b
     t = s - a
     return s, (a - (s - t)) + (b - t)
 
 
 @jit()
-def add(a, a_, b, b_):  # type: ignore[no-untyped-def]
+def add(a, a_, b, b_):
     s, e = two_sum(a, b)
     t, f = two_sum(a_, b_)
     s, e = quick(s, e + t)
@@ -60,13 +60,13 @@ def add(a, a_, b, b_):  # type: ignore[no-untyped-def]
 
 
 @jit()
-def multiply(a, a_, b, b_):  # type: ignore[no-untyped-def]
+def multiply(a, a_, b, b_):
     p = a * b
     return quick(p, fma(a, b, -p) + (a * b_ + a_ * b))
 
 
 @jit()
-def divide(a, a_, b, b_):  # type: ignore[no-untyped-def]
+def divide(a, a_, b, b_):
     q = a / b
     p, p_ = multiply(b, b_, q, 0.0)
     r, r_ = add(a, a_, -p, -p_)
@@ -74,7 +74,7 @@ def divide(a, a_, b, b_):  # type: ignore[no-untyped-def]
 
 
 @jit()
-def root(a, a_):  # type: ignore[no-untyped-def]
+def root(a, a_):
     if a <= 0.0:
         return 0.0, 0.0
     s = math.sqrt(a)
@@ -84,7 +84,7 @@ def root(a, a_):  # type: ignore[no-untyped-def]
 
 
 @jit()
-def exponential(a, a_):  # type: ignore[no-untyped-def]
+def exponential(a, a_):
     """Reduce by ln 2 and by 64, sum the series of eˣ − 1, undo the 64 by squarings that keep the 1 apart."""
     if a < -700.0:
         return 0.0, 0.0
@@ -109,7 +109,7 @@ def exponential(a, a_):  # type: ignore[no-untyped-def]
 
 
 @jit()
-def logarithm(a, a_):  # type: ignore[no-untyped-def]
+def logarithm(a, a_):
     """One Newton step on eʸ = a from the double-precision logarithm."""
     y = math.log(a)
     e, e_ = exponential(-y, 0.0)
@@ -119,7 +119,7 @@ def logarithm(a, a_):  # type: ignore[no-untyped-def]
 
 
 @jit()
-def value(t, t_, p):  # type: ignore[no-untyped-def]
+def value(t, t_, p):
     """κ of the pair scalar; the families and their parameters are those of ``profiles``."""
     code = int(p[0])
     if code == GAUSSIAN:
@@ -152,7 +152,7 @@ def value(t, t_, p):  # type: ignore[no-untyped-def]
 
 
 @jit()
-def entry(radial, points, i, j, p):  # type: ignore[no-untyped-def]
+def entry(radial, points, i, j, p):
     """K(x_i, x_j)."""
     t, t_ = 0.0, 0.0
     for l in range(points.shape[1]):
@@ -167,7 +167,7 @@ def entry(radial, points, i, j, p):  # type: ignore[no-untyped-def]
 
 
 @jit()
-def subtract_products(high, low, k, pivot, rest, rest_):  # type: ignore[no-untyped-def]
+def subtract_products(high, low, k, pivot, rest, rest_):
     """rest_i −= F[k, i] F[k, pivot] for all i."""
     a, a_ = high[k, pivot], low[k, pivot]
     row, row_ = high[k], low[k]
@@ -177,7 +177,7 @@ def subtract_products(high, low, k, pivot, rest, rest_):  # type: ignore[no-unty
 
 
 @jit()
-def pivoted_cholesky(radial, points, p, candidates, most, settle, ratio):  # type: ignore[no-untyped-def]
+def pivoted_cholesky(radial, points, p, candidates, most, settle, ratio):
     """Partial Cholesky factor F (a row per pivot) of the kernel matrix of ``points``: K ≈ FᵀF.
 
     Pivots are the candidates, the first so many points, with the largest residual; a residual at rounding level ends

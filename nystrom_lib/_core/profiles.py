@@ -5,7 +5,8 @@ x\rangle)`; either way :math:`K^2 = \varphi` with :math:`\varphi = \kappa^2`. A 
 functions ``value(t, p) -> κ`` and ``squared(t, p) -> (φ, φ', φ'')``, ``p`` being the kernel's parameters.
 
 The pair loops never see a profile. They see the addresses of four loops over a block of pair scalars, which
-:func:`family_blocks` and :func:`custom_blocks` make: so one compiled pair loop serves every kernel, and a user's kernel runs as fast as ours.
+:func:`family_blocks` and :func:`custom_blocks` make: so one compiled pair loop serves every kernel, and a user's
+kernel runs as fast as ours.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _ROUND = 6755399441055744.0  # 1.5 * 2**52: adding it rounds to an integer, whic
 
 
 @jit(flags=ORDERED)
-def exp(x):  # type: ignore[no-untyped-def]
+def exp(x):
     """e^x for x ≤ 709 to one unit in the last place, in a form LLVM can vectorise (numba's own calls libm)."""
     t = x * _LOG2E + _ROUND
     k = t - _ROUND
@@ -57,13 +58,13 @@ def exp(x):  # type: ignore[no-untyped-def]
 
 
 @jit(flags=ORDERED)
-def gaussian_value(q, p):  # type: ignore[no-untyped-def]
+def gaussian_value(q, p):
     """κ(q) = e^(−ρq)."""
     return exp(-p[0] * q)
 
 
 @jit(flags=ORDERED)
-def gaussian_squared(q, p):  # type: ignore[no-untyped-def]
+def gaussian_squared(q, p):
     """φ(q) = e^(−2ρq)."""
     c = -2.0 * p[0]
     phi = exp(c * q)
@@ -71,13 +72,13 @@ def gaussian_squared(q, p):  # type: ignore[no-untyped-def]
 
 
 @jit(flags=ORDERED)
-def matern12_value(q, p):  # type: ignore[no-untyped-def]
+def matern12_value(q, p):
     """κ(q) = e^(−√q/ℓ), p = (1/ℓ,)."""
     return exp(-p[0] * math.sqrt(q))
 
 
 @jit(flags=ORDERED)
-def matern12_squared(q, p):  # type: ignore[no-untyped-def]
+def matern12_squared(q, p):
     """φ(q) = e^(−2√q/ℓ); not differentiable at q = 0, where both derivatives are given as 0."""
     a = 2.0 * p[0]
     r = math.sqrt(q)
@@ -88,14 +89,14 @@ def matern12_squared(q, p):  # type: ignore[no-untyped-def]
 
 
 @jit(flags=ORDERED)
-def matern32_value(q, p):  # type: ignore[no-untyped-def]
+def matern32_value(q, p):
     """κ(q) = (1 + u) e^(−u), u = √(3q)/ℓ, p = (√3/ℓ,)."""
     u = p[0] * math.sqrt(q)
     return (1.0 + u) * exp(-u)
 
 
 @jit(flags=ORDERED)
-def matern32_squared(q, p):  # type: ignore[no-untyped-def]
+def matern32_squared(q, p):
     """φ = (1 + u)² e^(−2u); φ'' ~ 1/√q at 0, where it only ever stands beside a factor q and is given as 0."""
     b = p[0] * p[0]
     u = p[0] * math.sqrt(q)
@@ -105,14 +106,14 @@ def matern32_squared(q, p):  # type: ignore[no-untyped-def]
 
 
 @jit(flags=ORDERED)
-def matern52_value(q, p):  # type: ignore[no-untyped-def]
+def matern52_value(q, p):
     """κ(q) = (1 + u + u²/3) e^(−u), u = √(5q)/ℓ, p = (√5/ℓ,)."""
     u = p[0] * math.sqrt(q)
     return (1.0 + u + u * u / 3.0) * exp(-u)
 
 
 @jit(flags=ORDERED)
-def matern52_squared(q, p):  # type: ignore[no-untyped-def]
+def matern52_squared(q, p):
     """φ = (1 + u + u²/3)² e^(−2u)."""
     b = p[0] * p[0]
     u = p[0] * math.sqrt(q)
@@ -123,13 +124,13 @@ def matern52_squared(q, p):  # type: ignore[no-untyped-def]
 
 
 @jit(flags=ORDERED)
-def rational_quadratic_value(q, p):  # type: ignore[no-untyped-def]
+def rational_quadratic_value(q, p):
     """κ(q) = (1 + c q)^(−α), c = 1/(2αℓ²), p = (α, c)."""
     return (1.0 + p[1] * q) ** (-p[0])
 
 
 @jit(flags=ORDERED)
-def rational_quadratic_squared(q, p):  # type: ignore[no-untyped-def]
+def rational_quadratic_squared(q, p):
     """φ(q) = (1 + c q)^(−2α)."""
     a = 2.0 * p[0]
     base = 1.0 + p[1] * q
@@ -139,13 +140,13 @@ def rational_quadratic_squared(q, p):  # type: ignore[no-untyped-def]
 
 
 @jit(flags=ORDERED)
-def polynomial_value(t, p):  # type: ignore[no-untyped-def]
+def polynomial_value(t, p):
     """κ(t) = (a t + c)^D with t = ⟨s, x⟩, p = (a, c, D)."""
     return (p[0] * t + p[1]) ** int(p[2])
 
 
 @jit(flags=ORDERED)
-def polynomial_squared(t, p):  # type: ignore[no-untyped-def]
+def polynomial_squared(t, p):
     """φ(t) = (a t + c)^(2D)."""
     power = 2 * int(p[2])
     base = p[0] * t + p[1]
@@ -191,14 +192,14 @@ def _make_loop(action: int, value: Any, squared: Any) -> Callable[..., float]:
     """The loop over a block that does ``action`` with one profile."""
     if action == VALUE:
 
-        def loop(action, code, t, p):  # type: ignore[no-untyped-def]
+        def loop(action, code, t, p):
             for j in range(t.shape[0]):
                 t[j] = value(np.float64(t[j]), p)
             return 0.0
 
     elif action == TOTAL:
 
-        def loop(action, code, t, p):  # type: ignore[no-untyped-def]
+        def loop(action, code, t, p):
             total = 0.0
             for j in range(t.shape[0]):
                 total += squared(np.float64(t[j]), p)[0]
@@ -206,7 +207,7 @@ def _make_loop(action: int, value: Any, squared: Any) -> Callable[..., float]:
 
     elif action == SLOPE:
 
-        def loop(action, code, t, p):  # type: ignore[no-untyped-def]
+        def loop(action, code, t, p):
             total = 0.0
             for j in range(t.shape[0]):
                 phi, first, _ = squared(np.float64(t[j]), p)
@@ -216,7 +217,7 @@ def _make_loop(action: int, value: Any, squared: Any) -> Callable[..., float]:
 
     else:
 
-        def loop(action, code, t, p):  # type: ignore[no-untyped-def]
+        def loop(action, code, t, p):
             total = 0.0
             for j in range(t.shape[0]):
                 _, first, second = squared(np.float64(t[j]), p)
@@ -232,7 +233,7 @@ def _loop(action: int, code: int, t: Any, p: Any) -> float:  # pragma: no cover 
 
 
 @overload(_loop, prefer_literal=True, jit_options={"fastmath": SUMS})
-def _choose_loop(action, code, t, p):  # type: ignore[no-untyped-def]
+def _choose_loop(action, code, t, p):
     """Pick the loop while compiling: the choice costs nothing at run time and numba can cache the result."""
     return _make_loop(action.literal_value, *_PROFILES[code.literal_value])
 
@@ -240,7 +241,7 @@ def _choose_loop(action, code, t, p):  # type: ignore[no-untyped-def]
 def _make_block(action: int) -> Callable[..., float]:
     """A callback that branches once per block, not per pair, to its family's own vectorised loop."""
 
-    def block(t, m, p):  # type: ignore[no-untyped-def]
+    def block(t, m, p):
         t = carray(t, (m,))
         p = carray(p, (PARAMETERS,))
         code = int(p[0])
@@ -280,14 +281,14 @@ def custom_blocks(value: Any, first: Any, second: Any, kind: type) -> Blocks:
     """The block loops of a user's κ, κ', κ'', compiled now and kept for this process."""
 
     @jit()
-    def squared(t, p):  # type: ignore[no-untyped-def]
+    def squared(t, p):
         k, k1, k2 = value(t, p), first(t, p), second(t, p)
         return k * k, 2.0 * k * k1, 2.0 * (k1 * k1 + k * k2)
 
     def callback(action: int) -> int:
         loop = numba.njit(fastmath=SUMS)(_make_loop(action, value, squared))
 
-        def block(t, m, p):  # type: ignore[no-untyped-def]
+        def block(t, m, p):
             return loop(0, 0, carray(t, (m,)), carray(p, (PARAMETERS,))[1:])
 
         return address_of(_signature(kind), cache=False)(block)

@@ -166,7 +166,7 @@ class KernelFamily(Component):
     """A kernel and its parameters."""
 
     @abstractmethod
-    def build(self) -> Any:
+    def build(self) -> nl.Kernel:
         """The library's kernel."""
 
 
@@ -177,7 +177,7 @@ class Gaussian(KernelFamily):
     kind: ClassVar[str] = "gaussian"
     rho: float = setting(above=0)
 
-    def build(self) -> Any:
+    def build(self) -> nl.Kernel:
         """The library's kernel."""
         return nl.Gaussian(rho=self.rho)
 
@@ -190,7 +190,7 @@ class Matern(KernelFamily):
     nu: float = setting(choices=(0.5, 1.5, 2.5))
     lengthscale: float = setting(1.0, above=0)
 
-    def build(self) -> Any:
+    def build(self) -> nl.Kernel:
         """The library's kernel."""
         return nl.Matern(self.nu, lengthscale=self.lengthscale)
 
@@ -203,7 +203,7 @@ class RationalQuadratic(KernelFamily):
     alpha: float = setting(1.0, above=0)
     lengthscale: float = setting(1.0, above=0)
 
-    def build(self) -> Any:
+    def build(self) -> nl.Kernel:
         """The library's kernel."""
         return nl.RationalQuadratic(alpha=self.alpha, lengthscale=self.lengthscale)
 
@@ -217,7 +217,7 @@ class Polynomial(KernelFamily):
     offset: float = setting(1.0, at_least=0)
     scale: float = setting(1.0, above=0)
 
-    def build(self) -> Any:
+    def build(self) -> nl.Kernel:
         """The library's kernel."""
         return nl.Polynomial(degree=self.degree, offset=self.offset, scale=self.scale)
 
@@ -230,7 +230,7 @@ class InitialSample(Component):
     """How S⁽⁰⁾ is chosen."""
 
     @abstractmethod
-    def draw(self, kernel: Any, data: Array, n: int, seed: np.random.SeedSequence) -> Array:
+    def draw(self, kernel: nl.Kernel, data: Array, n: int, seed: np.random.SeedSequence) -> Array:
         """n landmark points, a row for each."""
 
 
@@ -240,9 +240,10 @@ class Uniform(InitialSample):
 
     kind: ClassVar[str] = "uniform"
 
-    def draw(self, kernel: Any, data: Array, n: int, seed: np.random.SeedSequence) -> Array:
+    def draw(self, kernel: nl.Kernel, data: Array, n: int, seed: np.random.SeedSequence) -> Array:
         """n landmark points, a row for each."""
-        return np.asarray(nl.uniform_sample(data, n, seed))
+        # By indices, which needs no look at all the data.
+        return np.asarray(data[nl.uniform_indices(len(data), n, seed)], dtype=np.float64)
 
 
 # -- descents --------------------------------------------------------------------------------------------------
@@ -260,16 +261,17 @@ class Descent(Component):
     @abstractmethod
     def descend(
         self,
-        kernel: Any,
+        kernel: nl.Kernel,
         data: Array,
         start: Array,
         seed: np.random.SeedSequence,
         *,
         record_every: int,
         keep_path: bool,
+        constant: float,
         progress: Callable[[int], None] | None,
-    ) -> Any:
-        """Go from S⁽⁰⁾ to S⁽ᵀ⁾: an object with ``sample``, ``iterations``, ``values`` and ``path``."""
+    ) -> nl.Descent:
+        """Go from S⁽⁰⁾ to S⁽ᵀ⁾, looking at R (with the constant) and the path on the way."""
 
 
 @dataclass(frozen=True)
@@ -286,8 +288,8 @@ class GradientDescent(Descent):
         return self.iterations
 
     def descend(
-        self, kernel: Any, data: Array, start: Array, seed: np.random.SeedSequence, **how: Any
-    ) -> Any:
+        self, kernel: nl.Kernel, data: Array, start: Array, seed: np.random.SeedSequence, **how: Any
+    ) -> nl.Descent:
         """No batches, so no use for the seed."""
         return nl.gradient_descent(kernel, data, start, step=self.step, iterations=self.iterations, **how)
 
@@ -307,8 +309,8 @@ class StochasticGradientDescent(Descent):
         return self.iterations
 
     def descend(
-        self, kernel: Any, data: Array, start: Array, seed: np.random.SeedSequence, **how: Any
-    ) -> Any:
+        self, kernel: nl.Kernel, data: Array, start: Array, seed: np.random.SeedSequence, **how: Any
+    ) -> nl.Descent:
         """Batches from the seed of their own axis."""
         return nl.stochastic_gradient_descent(
             kernel,

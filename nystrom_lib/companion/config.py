@@ -34,24 +34,22 @@ class Record(Settings):
     ----------
     repetitions : tuple of int
         Which repetitions.
-    curve_every : int
-        Keep R at every so many steps; 0 keeps no curve.
-    path_every : int
-        Keep the landmarks at every so many steps, the first and the last always; 0 keeps no path.
+    every : int
+        Keep R at every so many steps, and at the last; 0 keeps nothing.
+    path : bool
+        Keep the landmarks at the same steps?
     """
 
     repetitions: tuple[int, ...] = setting((), at_least=0)
-    curve_every: int = setting(0, at_least=0)
-    path_every: int = setting(0, at_least=0)
+    every: int = setting(0, at_least=0)
+    path: bool = False
 
     def check(self) -> None:
         """Each repetition once, in order: two ways to say the same would be two fingerprints."""
         if list(self.repetitions) != sorted(set(self.repetitions)):
             raise ConfigurationError("repetitions", f"is {list(self.repetitions)}; give each once, in increasing order.")
-        if bool(self.repetitions) != bool(self.curve_every or self.path_every):
-            raise ConfigurationError(
-                "", "Give both repetitions and one of curve_every and path_every, or none of the three."
-            )
+        if bool(self.repetitions) != bool(self.every) or (self.path and not self.every):
+            raise ConfigurationError("", "needs both repetitions and every, or neither, and then no path.")
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ def _figure_1(rho: float) -> Experiment:
         descent=GradientDescent(step=1e-6, iterations=1300),
         m=1,
         seed=SEED,
-        record=Record(repetitions=(0,), curve_every=5, path_every=5),
+        record=Record(repetitions=(0,), every=5, path=True),
     )
 
 
@@ -83,7 +83,7 @@ def _figure_5() -> Experiment:
         seed=SEED,
         norms=("trace",),
         factors=False,
-        record=Record(repetitions=(0,), curve_every=100),
+        record=Record(repetitions=(0,), every=100),
     )
 
 
@@ -97,7 +97,7 @@ def _paper() -> dict[str, Experiment]:
         for rho in (0.25, 1.0, 4.0):
             named[f"figure-3-rho{rho:g}{variant}"] = _figure_3(rho, attributes)
     named["figure-4-n100"] = _figure_4(100, 3000, Record())
-    named["figure-4-n200"] = _figure_4(200, 4000, Record(repetitions=(0,), curve_every=20))
+    named["figure-4-n200"] = _figure_4(200, 4000, Record(repetitions=(0,), every=20))
     named["figure-5"] = _figure_5()
     return dict(sorted(named.items()))
 

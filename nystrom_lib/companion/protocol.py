@@ -11,6 +11,8 @@ import numpy as np
 
 import nystrom_lib as nl
 
+# Held around everything below: what LAPACK and ARPACK compute depends in its last bits on the number of BLAS threads.
+from .._threads import one_pool
 from .config import Experiment
 from .errors import DataMismatchError
 from .outcome import Array, Outcome
@@ -76,10 +78,11 @@ def prepare(
     dataset = load_data(experiment, dataset)
     kernel = experiment.kernel.build()
     keeps = set(experiment.norms) - {"trace"} and 8 * dataset.N**2 <= LARGEST_MATRIX_BYTES
-    matrix = np.asarray(kernel.matrix(dataset.X)) if keeps else None
     sums = sums or Sums()
-    if constants is None:
-        constants = compute_constants(experiment, dataset, kernel, matrix, sums)
+    with one_pool(0.0):
+        matrix = kernel.matrix(dataset.X) if keeps else None
+        if constants is None:
+            constants = compute_constants(experiment, dataset, kernel, matrix, sums)
     return Problem(experiment, dataset, kernel, matrix, constants, sums)
 
 
@@ -113,6 +116,11 @@ def repetition(problem: Problem, j: int, progress: Callable[[int], None] | None 
     Outcome
         A descent that diverges is an outcome, too: it has no optimised criteria, and ``diverged_at`` says when.
     """
+    with one_pool(0.0):
+        return _repetition(problem, j, progress)
+
+
+def _repetition(problem: Problem, j: int, progress: Callable[[int], None] | None) -> Outcome:
     experiment, data, record = problem.experiment, problem.dataset.X, problem.experiment.record
     recorded = j in record.repetitions
     start = experiment.initial.draw(
@@ -126,15 +134,16 @@ def repetition(problem: Problem, j: int, progress: Callable[[int], None] | None 
             data,
             start,
             seed_for(experiment.seed, Axis.BATCHES, j),
-            record_every=record.curve_every if recorded else 0,
-            keep_path=recorded and record.path_every > 0,
+            record_every=record.every if recorded else 0,
+            keep_path=recorded and record.path,
+            constant=problem.constants.get("squared_norm", 0.0),
             progress=progress,
         )
     except nl.DescentError as error:
         return Outcome({**numbers, "diverged_at.optimised": error.iteration})
     numbers["seconds.optimised"] = time.perf_counter() - began
     numbers |= _measured(problem, descent.sample, "optimised")
-    return Outcome(numbers, _arrays(problem, descent) if recorded else {})
+    return Outcome(numbers, _arrays(descent) if recorded else {})
 
 
 def _measured(problem: Problem, sample: Array, stage: str) -> dict[str, float]:
@@ -150,15 +159,7 @@ def _measured(problem: Problem, sample: Array, stage: str) -> dict[str, float]:
     return {f"{name}.{stage}": value for name, value in measured.items()}
 
 
-def _arrays(problem: Problem, descent: Any) -> dict[str, Array]:
-    """The decay of R and the path of the landmarks, thinned as asked."""
-    record, arrays = problem.experiment.record, {}
-    if record.curve_every:
-        constant = problem.constants.get("squared_norm", 0.0)
-        arrays["curve"] = np.stack([np.asarray(descent.iterations, dtype=float), descent.values + constant])
-    if record.path_every:
-        last = len(descent.path) - 1
-        kept = sorted({*range(0, last, record.path_every), last})
-        arrays["path_iterations"] = np.asarray(kept, dtype=float)
-        arrays["path"] = descent.path[kept]
-    return arrays
+def _arrays(descent: Any) -> dict[str, Array]:
+    """The decay of R (iterations in the first row, values in the second) and the path of the landmarks."""
+    arrays = {"curve": np.stack([descent.iterations.astype(float), descent.values])}
+    return arrays if descent.path is None else {**arrays, "path": descent.path}

@@ -121,8 +121,8 @@ class Results:
         """The iterations at which the landmarks of repetition j were kept, and the landmarks, (k, n, d)."""
         arrays = self.outcomes[j].arrays
         if "path" not in arrays:
-            raise ConfigurationError("j", f"is {j}; only repetitions with record.path_every have a path.")
-        return arrays["path_iterations"], arrays["path"]
+            raise ConfigurationError("j", f"is {j}; only the recorded repetitions have a path, with record.path.")
+        return arrays["curve"][0], arrays["path"]
 
     @property
     def checksum(self) -> str:
@@ -190,7 +190,7 @@ def _outcomes(table: pa.Table, origin: Mapping[str, Any]) -> dict[int, Outcome]:
         if column.type not in (pa.int64(), pa.float64(), pa.string(), pa.large_string(), pa.list_(pa.float64())):
             raise ValueError(f"column {column.name} has the type {column.type}")
     n, d = origin["experiment"]["n"], origin["data"]["d"]
-    shapes = {"curve": (2, -1), "path_iterations": (-1,), "path": (-1, n, d)}
+    shapes = {"curve": (2, -1), "path": (-1, n, d)}
     numbers: dict[int, dict[str, float]] = {}
     arrays: dict[int, dict[str, Array]] = {}
     for row in table.to_pylist():

@@ -15,7 +15,7 @@ import nystrom_lib as nl
 from .outcome import Array
 
 #: Rows of the data that are looked at together. Part of the definition of every sum over more rows than that.
-BLOCK_ROWS = 2**16
+BLOCK_ROWS = 2**15
 
 Rows = tuple[int, int]
 
@@ -26,7 +26,7 @@ def blocks(rows: int) -> list[Rows]:
     Examples
     --------
     >>> blocks(100_000)
-    [(0, 65536), (65536, 100000)]
+    [(0, 32768), (32768, 65536), (65536, 98304), (98304, 100000)]
     """
     return [(start, min(start + BLOCK_ROWS, rows)) for start in range(0, rows, BLOCK_ROWS)]
 
@@ -34,17 +34,15 @@ def blocks(rows: int) -> list[Rows]:
 class Sums:
     """The criteria that are sums over the data."""
 
-    def each(self, function: Callable[..., float], kernel: Any, data: Array, pieces: list[Any], *rest: Any) -> list[float]:
+    def each(self, function: Callable[..., float], kernel: nl.Kernel, data: Array, pieces: list[Any], *rest: Any) -> list[float]:
         """``function(kernel, data, piece, *rest)`` for each piece, in order."""
         return [function(kernel, data, piece, *rest) for piece in pieces]
 
-    def squared_norm(self, kernel: Any, data: Array) -> float:
-        """‖K‖_F², from the pairs of blocks."""
-        parts = blocks(len(data))
-        pairs = [(a, b) for i, a in enumerate(parts) for b in parts[i:]]
-        return math.fsum(self.each(_pair_norm, kernel, data, pairs))
+    def squared_norm(self, kernel: nl.Kernel, data: Array) -> float:
+        """‖K‖_F²: each block with itself and, twice, with all that follow it."""
+        return math.fsum(self.each(_squares, kernel, data, blocks(len(data))))
 
-    def radial_skd(self, kernel: Any, data: Array, sample: Array, squared_norm: float | None) -> float:
+    def radial_skd(self, kernel: nl.Kernel, data: Array, sample: Array, squared_norm: float | None) -> float:
         """R(S), Eq. (3), without ‖K‖_F² if that is None. With c_S, Eq. (9), R = ‖K‖_F² − c_S² ‖K_S‖_F²."""
         parts = blocks(len(data))
         if len(parts) == 1:
@@ -53,27 +51,27 @@ class Sums:
         return (squared_norm or 0.0) - coefficient**2 * float(nl.squared_frobenius_norm(kernel, sample))
 
     def nystrom_errors(
-        self, kernel: Any, data: Array, sample: Array, norms: tuple[str, ...], matrix: Array | None
+        self, kernel: nl.Kernel, data: Array, sample: Array, norms: tuple[str, ...], matrix: Array | None
     ) -> dict[str, float]:
         """The norms of K − K̂(S) and the rank of K̂(S). The trace norm is a sum over the data, the others are not."""
         parts = blocks(len(data))
         if len(parts) == 1 or norms != ("trace",):
             errors = nl.nystrom_errors(kernel, data, sample, norms=norms, matrix=matrix)
             return {name: float(getattr(errors, name)) for name in (*norms, "rank")}
-        rank = nl.nystrom_errors(kernel, data[:1], sample, norms=("trace",)).rank
+        rank = nl.NystromApproximation(kernel, sample).rank
         return {"trace": math.fsum(self.each(_trace, kernel, data, parts, sample)), "rank": float(rank)}
 
 
-def _pair_norm(kernel: Any, data: Array, pair: tuple[Rows, Rows]) -> float:
-    (a, b), (c, d) = pair
-    if a == c:
-        return float(nl.squared_frobenius_norm(kernel, data[a:b]))
-    return 2 * float(nl.skd_coefficient(kernel, data[a:b], data[c:d]) * nl.squared_frobenius_norm(kernel, data[c:d]))
+def _squares(kernel: nl.Kernel, data: Array, rows: Rows) -> float:
+    block, rest = data[slice(*rows)], data[rows[1] :]
+    squares = float(nl.squared_frobenius_norm(kernel, block))
+    # c_S, Eq. (9), with the block as the sample is the sum over the pairs divided by that.
+    return squares * (1.0 + 2.0 * float(nl.skd_coefficient(kernel, rest, block))) if len(rest) else squares
 
 
-def _coefficient(kernel: Any, data: Array, rows: Rows, sample: Array) -> float:
+def _coefficient(kernel: nl.Kernel, data: Array, rows: Rows, sample: Array) -> float:
     return float(nl.skd_coefficient(kernel, data[slice(*rows)], sample))
 
 
-def _trace(kernel: Any, data: Array, rows: Rows, sample: Array) -> float:
+def _trace(kernel: nl.Kernel, data: Array, rows: Rows, sample: Array) -> float:
     return float(nl.nystrom_errors(kernel, data[slice(*rows)], sample, norms=("trace",)).trace)

@@ -60,7 +60,7 @@ experiments = st.builds(
     seed=st.integers(0, 2) | st.integers(0, 2**63 - 1),
     norms=norms,
     factors=st.booleans(),
-    record=st.sampled_from([Record(), Record(repetitions=(0,), curve_every=2, path_every=1)]),
+    record=st.sampled_from([Record(), Record(repetitions=(0,), every=2, path=True)]),
 )
 
 
@@ -92,7 +92,7 @@ def test_every_single_setting_changes_the_fingerprint() -> None:
         base.replace(norms=("trace",)),
         base.replace(factors=False),
         base.replace(constant=False),
-        base.replace(record=Record(repetitions=(0,), curve_every=1)),
+        base.replace(record=Record(repetitions=(0,), every=1)),
     ]
     assert len({base.fingerprint, *(one.fingerprint for one in changed)}) == 1 + len(changed)
     # Only m leaves the series, and so the store, as it is.
@@ -139,9 +139,9 @@ def test_a_configuration_cannot_be_changed() -> None:
         ({"data": {"kind": "abalone", "attributes": "age"}}, "data.attributes is 'age'; it must be one of 'sex'"),
         ({"data": {"kind": "given", "sha256": "no"}}, "data.sha256 is 'no'; it must be 64 hexadecimal digits"),
         ({"data": {"kind": "file", "path": "\udcff"}}, "data.path .* cannot be written as UTF-8"),
-        ({"record": {"repetitions": [3], "curve_every": 1}}, "record.repetitions .* all must be below 3"),
-        ({"record": {"repetitions": [1, 0], "curve_every": 1}}, "record.repetitions .* in increasing order"),
-        ({"record": {"repetitions": [1]}}, "record Give both repetitions and one of"),
+        ({"record": {"repetitions": [3], "every": 1}}, "record.repetitions .* all must be below 3"),
+        ({"record": {"repetitions": [1, 0], "every": 1}}, "record.repetitions .* in increasing order"),
+        ({"record": {"repetitions": [1]}}, "record needs both repetitions and every"),
     ],
 )
 def test_a_bad_value_is_refused_with_a_sentence(changes: dict[str, Any], sentence: str) -> None:

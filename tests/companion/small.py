@@ -1,0 +1,97 @@
+"""A small experiment, and processes that run it, for tests that kill and count."""
+
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nystrom_lib.companion.components import BiGaussian, Gaussian, StochasticGradientDescent
+from nystrom_lib.companion.config import Experiment, Record
+from nystrom_lib.companion.outcome import Outcome
+from nystrom_lib.companion.results import Results
+from nystrom_lib.companion.runner import run
+from nystrom_lib.companion.store import Store
+
+#: A repetition takes some milliseconds; R, all norms, a curve and a path are there.
+EXPERIMENT = Experiment(
+    data=BiGaussian(N=200),
+    kernel=Gaussian(rho=4.0),
+    n=6,
+    descent=StochasticGradientDescent(step=2e-5, iterations=300, batch_size=10),
+    m=40,
+    seed=5,
+    record=Record(repetitions=(0,), every=50, path=True),
+)
+
+SHA = "ab" * 32
+
+
+def made_up(j: int, *, path: bool = False) -> Outcome:
+    """An outcome that needs no numerics."""
+    arrays = {"path": np.arange(12.0).reshape(2, 3, 2) / (j + 1)} if path else {}
+    return Outcome({"R.initial": 1 / (j + 3), "rank.initial": 5, "seconds.optimised": 0.25}, arrays)
+
+
+def checksums(results: Results) -> dict[int, str]:
+    """Every bit of a set of results but its timings."""
+    return {j: outcome.checksum(timings=False) for j, outcome in results.outcomes.items()}
+
+
+# Children are forked by a server that has everything imported and compiled and has never started a thread pool: a
+# fresh interpreter would spend its life importing, and the kills would all hit the imports.
+context = multiprocessing.get_context("forkserver")
+context.set_forkserver_preload(["tests.companion.warm"])
+
+
+def start(target: Callable[..., Any], *arguments: Any) -> BaseProcess:
+    """A process of its own."""
+    process = context.Process(target=target, args=arguments)
+    process.start()
+    return process
+
+
+def kill_after(process: BaseProcess, seconds: float) -> bool:
+    """SIGKILL after so long; True if the process was still alive."""
+    process.join(max(0.0, seconds))
+    alive = process.is_alive()
+    assert process.pid is not None
+    if alive:
+        os.kill(process.pid, signal.SIGKILL)
+    process.join()
+    return alive and process.exitcode == -signal.SIGKILL
+
+
+def run_quietly(folder: Path, experiment: Experiment = EXPERIMENT, threads: int = 2) -> None:
+    """What a child does."""
+    run(experiment, folder, threads=threads, progress=False)
+
+
+def write_for_ever(folder: Path, announce: Any) -> None:
+    """Add made-up repetitions, and say so after each."""
+    with Store(folder, EXPERIMENT, SHA) as store:
+        store.begin_session({})
+        for j in range(100_000):
+            if j not in store.finished():
+                store.add(j, made_up(j, path=True))
+                announce.send(j)
+
+
+def slow_experiment() -> Experiment:
+    """One whose repetitions take minutes."""
+    descent = StochasticGradientDescent(step=1e-9, iterations=10**8, batch_size=10)
+    return EXPERIMENT.replace(descent=descent, record=Record(), m=4)
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
+    """Wait for something to become true."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not happen in time"
+        threading.Event().wait(0.01)
