@@ -4,6 +4,8 @@ PYTHON ?= python3
 # The oldest Python the lock must serve, and what else to tell the resolver (UPGRADE=--upgrade).
 LOCK_PYTHON ?= 3.11
 UPGRADE ?=
+# What pytest is to run.
+TESTS ?= tests nystrom_lib
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -19,11 +21,11 @@ export HYPOTHESIS_STORAGE_DIRECTORY ?= $(CURDIR)/.cache/hypothesis
 unexport PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE VIRTUAL_ENV CONDA_PREFIX
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test lint bench lock clean
+.PHONY: help setup test lint coverage bench lock clean
 
 help: ## list the targets
 	@echo "make <target>, where <target> is one of"
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{ printf "  %-7s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{ printf "  %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 setup: $(STAMP) ## create .venv with the locked packages and this package in place
 	@echo "setup: $(VENV) is ready"
@@ -49,7 +51,7 @@ $(STAMP): requirements.lock pyproject.toml
 
 test: setup lint ## set up, lint, then run every test and every docstring example
 	@echo "test: tests and docstring examples"
-	@$(BIN)/python -m pytest --doctest-modules --durations=10 tests nystrom_lib
+	@$(BIN)/python -m pytest --doctest-modules --durations=10 $(TESTS)
 
 lint: setup ## ruff, mypy (strict) and the rule of which module may import which
 	@echo "lint: ruff"
@@ -58,6 +60,11 @@ lint: setup ## ruff, mypy (strict) and the rule of which module may import which
 	@$(BIN)/mypy
 	@echo "lint: import rule"
 	@$(BIN)/python -m pytest -q tests/test_import_rule.py
+
+coverage: setup ## run the tests and list the lines they miss, compiled loops included (slower)
+	@rm -rf .cache/numba/coverage
+	@NUMBA_JIT_COVERAGE=1 NUMBA_CACHE_DIR=$(CURDIR)/.cache/numba/coverage \
+	    $(BIN)/python -m pytest --doctest-modules --cov --cov-report=term $(TESTS)
 
 bench: setup ## measure the speed against plain C and against this machine's ceilings
 	@$(BIN)/python -m benchmarks

@@ -192,6 +192,8 @@ def scaling_section(curves: list[Curve], judged: bool) -> str:
     return f"## Time against n, N, b and d\n\n{table(header, lines)}\n\n{text}"
 
 
+QUIET = 0.7
+BUSY = "- **The machine was busy when the run began: ratios of threads and all small times are not to be trusted.**"
 HOW = f"""\
 - Every time is the best of several rounds in which all contestants took turns. A step is timed as a long
   descent less one of a single step, through the public interface; the fixed cost of a call is given apart.
@@ -216,6 +218,7 @@ def how_section(results: Results) -> str:
             f"- Opponents: {opponents}. Commit {machine['commit']}, {machine['date']}; the run took "
             f"{results.seconds:.0f} s.",
             f"- Data: {machine['data']}",
+            *([BUSY] if machine["load at the start"] > QUIET else []),
             HOW,
         ]
     )

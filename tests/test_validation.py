@@ -257,11 +257,11 @@ BAD_OPTIONS: dict[str, tuple[str, Callable[[], Any]]] = {
     "columns range": ("indices", lambda: nl.nystrom_from_columns(np.eye(4), [4])),
     "columns negative": ("indices", lambda: nl.nystrom_from_columns(np.eye(4), [-1])),
     "columns empty": ("indices", lambda: nl.nystrom_from_columns(np.eye(4), [])),
-    "columns matrix": ("K", lambda: nl.nystrom_from_columns(np.ones((4, 3)), [0])),
+    "columns matrix": ("matrix", lambda: nl.nystrom_from_columns(np.ones((4, 3)), [0])),
     "kernel": ("kernel", lambda: nl.radial_skd("gaussian", X, S)),  # type: ignore[arg-type]
     "constant nan": ("constant", lambda: nl.radial_skd(KERNEL, X, S, constant=float("nan"))),
-    "matrix A": ("A", lambda: KERNEL.matrix(np.array([[np.nan, 0.0]]))),
-    "matrix B": ("B", lambda: KERNEL.matrix(X, S[:, :1])),
+    "matrix a": ("a", lambda: KERNEL.matrix(np.array([[np.nan, 0.0]]))),
+    "matrix b": ("b", lambda: KERNEL.matrix(X, S[:, :1])),
 }
 
 

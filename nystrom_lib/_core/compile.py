@@ -1,11 +1,18 @@
-"""How the loops are compiled: flags, caching, and the sharing of cores."""
+"""How the loops are compiled: flags, caching, and the width of vectors."""
 
 from __future__ import annotations
 
+import hashlib
+import os
 from collections.abc import Callable
+from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import numba
+from numba import types
+from numba.extending import intrinsic
+from numba.misc.appdirs import AppDirs
 
 #: Sums may be reordered (that is what lets them be vectorised) and products fused. Nothing promises LLVM that
 #: values are finite, so that a NaN on its way in is still a NaN on its way out.
@@ -15,12 +22,42 @@ SUMS = {"reassoc", "contract", "nsz"}
 ORDERED = {"contract"}
 
 
+def _cache_folder() -> str:
+    """Where compiled code is kept: a folder named after the sources of this package, or "" if none can be written.
+
+    numba notices an edit of the file a function lives in, but not of the files it calls into. With the sources in
+    the folder's name, code compiled from other sources is simply not found.
+    """
+    here = Path(__file__).parent
+    sources = b"".join(path.read_bytes() for path in sorted(here.glob("*.py")))
+    name = f"nystrom-{hashlib.sha256(sources).hexdigest()[:16]}"
+    chosen = numba.config.CACHE_DIR  # type: ignore[attr-defined]
+    candidates = [chosen] if chosen else [here / "__pycache__", AppDirs("nystrom-companion", False).user_cache_dir]
+    for base in candidates:
+        try:
+            folder = Path(base) / name
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError:
+            continue
+        if os.access(folder, os.W_OK):
+            return str(folder)
+    return ""
+
+
+_FOLDER = _cache_folder()
+
+
 def _cached(make: Callable[[bool], Any]) -> Any:
-    """Compile with numba's on-disk cache, or without it where no folder for it can be written."""
+    """Compile with the cache folder above, or without a cache where there is none.
+
+    numba reads its setting while it decorates, so ours is in force just then and nobody else's functions see it.
+    """
+    before = numba.config.CACHE_DIR  # type: ignore[attr-defined]
+    numba.config.CACHE_DIR = _FOLDER  # type: ignore[attr-defined]
     try:
-        return make(True)
-    except RuntimeError:  # "cannot cache function …: no locator available for file …"
-        return make(False)
+        return make(bool(_FOLDER))
+    finally:
+        numba.config.CACHE_DIR = before  # type: ignore[attr-defined]
 
 
 def jit(*, flags: set[str] | bool = False, parallel: bool = False) -> Callable[[Callable[..., Any]], Any]:
@@ -34,16 +71,14 @@ def jit(*, flags: set[str] | bool = False, parallel: bool = False) -> Callable[[
     return decorate
 
 
-def both(*, flags: set[str] | bool = False) -> Callable[[Callable[..., Any]], tuple[Any, Any]]:
+def both(*, flags: set[str] | bool = False) -> Callable[[FunctionType], tuple[Any, Any]]:
     """Compile one loop twice: (serial, parallel over its ``prange``).
 
     numba caches under a function's qualified name, so the parallel twin gets a name of its own.
     """
 
-    def decorate(function: Callable[..., Any]) -> tuple[Any, Any]:
-        twin = type(function)(
-            function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
-        )
+    def decorate(function: FunctionType) -> tuple[Any, Any]:
+        twin = FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__)
         twin.__qualname__ = function.__qualname__ + "_parallel"
         twin.__module__ = function.__module__
         return jit(flags=flags)(function), jit(flags=flags, parallel=True)(twin)
@@ -66,3 +101,18 @@ def address_of(signature: Any, *, cache: bool) -> Callable[[Callable[..., Any]],
 
 
 _KEEP: list[Any] = []
+
+
+@intrinsic
+def wide(typingctx):
+    """Let LLVM use 512-bit vectors in the function this stands in.
+
+    Where the processor has them it still prefers 256 bits, for fear of a lower clock; for long loops of
+    multiplications that gives away up to a third of the speed.
+    """
+
+    def generate(context, builder, signature, arguments):
+        set.add(builder.function.attributes, '"prefer-vector-width"="512"')
+        return context.get_dummy_value()
+
+    return types.void(), generate

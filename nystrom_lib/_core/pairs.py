@@ -24,7 +24,7 @@ from llvmlite import ir
 from numba import get_thread_id, prange, types
 from numba.extending import intrinsic
 
-from .compile import SUMS, both, jit
+from .compile import SUMS, both, jit, wide
 
 BLOCK = 512  #: points per block of the fused way: d coordinates of them fit the first-level cache
 BUFFER = 2048  #: pair scalars evaluated at once, several short rows together
@@ -324,6 +324,7 @@ def data_sums(radial, slopes, address, p, S, norms, X, centre, blas, scratch, pi
     rows = TILE_ROWS if blas else FUSED_ROWS
     tiles = (n + rows - 1) // rows
     for item in prange(tiles * pieces):
+        wide()
         tile, piece = divmod(np.int64(item), pieces)
         slot = get_thread_id()
         k0, k1 = tile * rows, min((tile + 1) * rows, n)

@@ -21,7 +21,7 @@ import numpy as np
 from numba import carray, types
 from numba.extending import overload
 
-from .compile import ORDERED, SUMS, address_of, jit
+from .compile import ORDERED, SUMS, address_of, jit, wide
 
 _LOG2E = 1.4426950408889634
 _LN2_HIGH = 6.93147180369123816490e-01
@@ -193,6 +193,7 @@ def _make_loop(action: int, value: Any, squared: Any) -> Callable[..., float]:
     if action == VALUE:
 
         def loop(action, code, t, p):
+            wide()
             for j in range(t.shape[0]):
                 t[j] = value(np.float64(t[j]), p)
             return 0.0
@@ -200,6 +201,7 @@ def _make_loop(action: int, value: Any, squared: Any) -> Callable[..., float]:
     elif action == TOTAL:
 
         def loop(action, code, t, p):
+            wide()
             total = 0.0
             for j in range(t.shape[0]):
                 total += squared(np.float64(t[j]), p)[0]
@@ -208,6 +210,7 @@ def _make_loop(action: int, value: Any, squared: Any) -> Callable[..., float]:
     elif action == SLOPE:
 
         def loop(action, code, t, p):
+            wide()
             total = 0.0
             for j in range(t.shape[0]):
                 phi, first, _ = squared(np.float64(t[j]), p)
@@ -218,6 +221,7 @@ def _make_loop(action: int, value: Any, squared: Any) -> Callable[..., float]:
     else:
 
         def loop(action, code, t, p):
+            wide()
             total = 0.0
             for j in range(t.shape[0]):
                 _, first, second = squared(np.float64(t[j]), p)
@@ -242,6 +246,7 @@ def _make_block(action: int) -> Callable[..., float]:
     """A callback that branches once per block, not per pair, to its family's own vectorised loop."""
 
     def block(t, m, p):
+        wide()
         t = carray(t, (m,))
         p = carray(p, (PARAMETERS,))
         code = int(p[0])
