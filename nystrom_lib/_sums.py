@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._core import pairs
+from ._core import pairs, profiles
 from ._threads import one_pool
 from ._validation import Array
 from .kernels import Kernel
@@ -45,7 +45,7 @@ class PairSums:
         self.n, self.d = sample.shape
         self.pairs = self.n * ((batch or len(data)) + self.n)
         self.centre: Array = sample.mean(axis=0, dtype=np.float64) if kernel.radial else np.zeros(self.d)
-        self.blocks = kernel._blocks(kind)
+        self._slope = kernel._address(profiles.SLOPE, kind)
         self.blas = bool(pairs.uses_blas(self.n, batch or len(data), self.d))
         width = self.d if self.blas else self.d + self.d % 2
         self._S: NDArray[Any] = np.zeros((self.n, width), kind)
@@ -93,9 +93,10 @@ class PairSums:
         self, iterations: int, batches: NDArray[np.int64] = _NO_BATCHES, first_part: int = 0, step: float = 0.0
     ) -> tuple[int, float, float]:
         with one_pool(self.pairs) as (parallel, slots):
-            steps, norm, total = pairs.run(
-                parallel, self.kernel.radial, self.blocks.total, self.blocks.slope, self.kernel._p, self._S,
-                self.data, self.centre, batches, first_part, iterations, step, self._workspace(slots),
+            run = pairs.run.parallel if parallel else pairs.run
+            steps, norm, total = run(
+                self.kernel.radial, self._slope, self.kernel._p, self._S, self.data, self.centre, batches, first_part,
+                iterations, step, self._workspace(slots),
                 (self._over_landmarks, self._over_data, self._moved, self._picked),
             )  # fmt: skip
         return int(steps), float(norm), float(total)

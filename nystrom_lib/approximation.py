@@ -14,7 +14,7 @@ from numba.extending import get_cython_function_address
 from numpy.typing import ArrayLike, NDArray
 
 from . import _validation as check
-from ._core import pairs
+from ._core import pairs, profiles
 from ._threads import one_pool
 from ._validation import Array
 from .kernels import Kernel, require
@@ -124,9 +124,9 @@ class NystromApproximation:
             scratch = (
                 np.empty((slots, tile, d)), np.empty((slots, tile)), np.empty((slots, tile * self.rank)),
             )  # fmt: skip
-            run = pairs.feature_tiles_parallel if parallel else pairs.feature_tiles_serial
+            run = pairs.feature_tiles.parallel if parallel else pairs.feature_tiles
             run(
-                self.kernel.radial, self.kernel._blocks().value, self.kernel._p, x, self._centre, S,
+                self.kernel.radial, self.kernel._address(profiles.VALUE), self.kernel._p, x, self._centre, S,
                 np.einsum("ij,ij->i", S, S), d <= EXACT_DIMENSIONS, self._factor, _trsm(), diagonal, tile, scratch,
                 features, residual,
             )  # fmt: skip

@@ -179,9 +179,9 @@ def _residual_tiles(kernel: Kernel, data: NDArray[Any], features: Array, K: Arra
             np.empty((slots, side, d)), np.empty((slots, side)), np.empty((slots, side * side)),
             np.empty((slots, side * side)), np.empty((slots, side, d)),
         )  # fmt: skip
-        run = pairs.residual_tiles_parallel if parallel else pairs.residual_tiles_serial
+        run = pairs.residual_tiles.parallel if parallel else pairs.residual_tiles
         run(
-            kernel.radial, kernel._blocks().value, kernel._p, data, centre, np.empty((slots, side)),
+            kernel.radial, kernel._address(profiles.VALUE), kernel._p, data, centre, np.empty((slots, side)),
             d <= EXACT_DIMENSIONS, features, K, side, scratch, totals, E,
         )  # fmt: skip
     return float(totals.sum())

@@ -83,8 +83,9 @@ class Kernel:
         p[1 : 1 + len(numbers)] = numbers
         return p
 
-    def _blocks(self, kind: type = np.float64) -> profiles.Blocks:
-        return profiles.family_blocks(kind)
+    def _address(self, action: int, kind: type = np.float64) -> int:
+        """Where the compiled loop lies that does ``action`` (VALUE, SLOPE, CURVE) to a block of pair scalars."""
+        return profiles.family_block(action, kind)
 
     # -- values
 
@@ -98,7 +99,7 @@ class Kernel:
         array([[1.    , 0.3679],
                [0.3679, 1.    ]])
         """
-        return self._scalars(a, b, self._blocks().value)
+        return self._scalars(a, b, self._address(profiles.VALUE))
 
     def squared(self, a: ArrayLike, b: ArrayLike | None = None) -> Array:
         """The matrix of :math:`K^2(a_i, b_j) = (K(a_i, b_j))^2`."""
@@ -109,7 +110,7 @@ class Kernel:
         """The vector of :math:`K(a_i, a_i)`."""
         a = check.float_points("a", a)
         t = np.zeros(len(a)) if self.radial else np.einsum("ij,ij->i", a, a)
-        pairs.apply(self._blocks().value, t, self._p)
+        pairs.apply(self._address(profiles.VALUE), t, self._p)
         return t
 
     def _scalars(self, a: ArrayLike, b: ArrayLike | None, address: int) -> Array:
@@ -117,17 +118,17 @@ class Kernel:
         b = a if b is None else check.float_points("b", b, dimension=a.shape[1])
         out = np.empty((len(a), len(b)))
         with one_pool(out.size) as (parallel, _):
-            fill = pairs.fill_matrix_parallel if parallel else pairs.fill_matrix_serial
+            fill = pairs.fill_matrix.parallel if parallel else pairs.fill_matrix
             fill(self.radial, address, self._p, a, b, out)
         return out
 
     # -- derivatives of K², Eq. (4) and §2: left, right, diagonal
 
     def _first(self, s: Array, x: Array) -> Array:
-        return self._scalars(s, x, self._blocks().slope)
+        return self._scalars(s, x, self._address(profiles.SLOPE))
 
     def _second(self, s: Array, x: Array) -> Array:
-        return self._scalars(s, x, self._blocks().curve)
+        return self._scalars(s, x, self._address(profiles.CURVE))
 
     def squared_left(self, s: ArrayLike, x: ArrayLike) -> Array:
         r""":math:`\partial^{[l]}_{[s]_l} K^2(s_i, x_j)`, Eq. (4), shape (n, N, d).
@@ -156,7 +157,7 @@ class Kernel:
         if self.radial:
             return np.zeros_like(s)
         t = np.einsum("ij,ij->i", s, s)
-        pairs.apply(self._blocks().slope, t, self._p)
+        pairs.apply(self._address(profiles.SLOPE), t, self._p)
         derivative: Array = 2.0 * t[:, None] * s
         return derivative
 
@@ -187,8 +188,8 @@ class Kernel:
             return np.zeros((len(s), d, d))
         first = np.einsum("ij,ij->i", s, s)
         second = first.copy()
-        pairs.apply(self._blocks().slope, first, self._p)
-        pairs.apply(self._blocks().curve, second, self._p)
+        pairs.apply(self._address(profiles.SLOPE), first, self._p)
+        pairs.apply(self._address(profiles.CURVE), second, self._p)
         outer = s[:, :, None] * s[:, None, :]
         derivative: Array = 4.0 * second[:, None, None] * outer + 2.0 * first[:, None, None] * np.eye(d)
         return derivative
@@ -381,8 +382,8 @@ class CustomKernel(Kernel):
     def _numbers(self) -> tuple[float, ...]:
         return self.numbers
 
-    def _blocks(self, kind: type = np.float64) -> profiles.Blocks:
-        return profiles.custom_blocks(self.value, self.first, self.second, kind)
+    def _address(self, action: int, kind: type = np.float64) -> int:
+        return profiles.custom_block(action, kind, self.value, self.first, self.second)
 
     @property
     def name(self) -> str:

@@ -71,19 +71,27 @@ def jit(*, flags: set[str] | bool = False, parallel: bool = False) -> Callable[[
     return decorate
 
 
-def both(*, flags: set[str] | bool = False) -> Callable[[FunctionType], tuple[Any, Any]]:
-    """Compile one loop twice: (serial, parallel over its ``prange``).
+def both(*, flags: set[str] | bool = False) -> Callable[[FunctionType], Any]:
+    """Decorate a loop twice: the result runs on one thread, its attribute ``parallel`` shares out every ``prange``.
 
-    numba caches under a function's qualified name, so the parallel twin gets a name of its own.
+    The twin is the same code under another name (numba caches by name) that calls the twins of what it calls. Each
+    is compiled when first needed, so a process that never leaves one thread compiles nothing twice.
     """
 
-    def decorate(function: FunctionType) -> tuple[Any, Any]:
-        twin = FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__)
+    def decorate(function: FunctionType) -> Any:
+        names = {name: _TWINS.get(id(value), value) for name, value in function.__globals__.items()}
+        twin = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
         twin.__qualname__ = function.__qualname__ + "_parallel"
         twin.__module__ = function.__module__
-        return jit(flags=flags)(function), jit(flags=flags, parallel=True)(twin)
+        serial = jit(flags=flags)(function)
+        serial.parallel = jit(flags=flags, parallel=True)(twin)
+        _TWINS[id(serial)] = serial.parallel
+        return serial
 
     return decorate
+
+
+_TWINS: dict[int, Any] = {}
 
 
 def address_of(signature: Any, *, cache: bool) -> Callable[[Callable[..., Any]], int]:

@@ -341,9 +341,6 @@ def data_sums(radial, slopes, address, p, S, norms, X, centre, blas, scratch, pi
             )  # fmt: skip
 
 
-data_sums_serial, data_sums_parallel = data_sums
-
-
 @jit()
 def upper_tile(item, tiles):
     """Row and column of the item-th tile of an upper triangle of tiles, row by row."""
@@ -366,9 +363,6 @@ def landmark_tiles(radial, address, p, S, norms, scratch, W, totals):
         totals[item] = sum_of_tile if I == J else 2.0 * sum_of_tile
 
 
-landmark_tiles_serial, landmark_tiles_parallel = landmark_tiles
-
-
 @both(flags=SUMS)
 def landmark_products(S, W, g, out):
     """out[k, :d] = Σ_j W[k, j] s_j and out[k, d] = Σ_j W[k, j]."""
@@ -386,9 +380,6 @@ def landmark_products(S, W, g, out):
             for l in range(d):
                 out[a0 + k, l] = G[k, l]
             out[a0 + k, d] = weight
-
-
-landmark_products_serial, landmark_products_parallel = landmark_products
 
 
 @jit()
@@ -459,44 +450,32 @@ def ordered_sum(values):
     return total
 
 
-@jit(flags=SUMS)
-def against_data(parallel, radial, slopes, address, p, S, X, centre, work, totals, parts, out):
+@both(flags=SUMS)
+def against_data(radial, slopes, address, p, S, X, centre, work, totals, parts, out):
     """Σφ over landmarks × points; with ``slopes`` the sums of φ'x and φ' of each landmark go to ``out``."""
     pieces = parts.shape[0]
     if slopes:
         parts[:, :, :] = 0.0
     totals[:] = 0.0
-    if parallel:
-        data_sums_parallel(
-            radial, slopes, address, p, S, work[6], X, centre, work[8], work[0], pieces, parts, totals
-        )
-    else:
-        data_sums_serial(
-            radial, slopes, address, p, S, work[6], X, centre, work[8], work[0], pieces, parts, totals
-        )
+    data_sums(radial, slopes, address, p, S, work[6], X, centre, work[8], work[0], pieces, parts, totals)
     if slopes:
         reduce_pieces(parts, out)
     return ordered_sum(totals)
 
 
-@jit(flags=SUMS)
-def among_landmarks(parallel, radial, slopes, address, p, S, work, out):
+@both(flags=SUMS)
+def among_landmarks(radial, slopes, address, p, S, work, out):
     """‖K_S‖_F² = Σφ over all pairs of landmarks, and likewise the sums of slopes."""
     scratch, W, totals, parts, _, _, norms, zero, blas = work
     if blas:
         squared_norms(S, norms)
     if W.shape[0] > 0:
         totals[:] = 0.0
-        if parallel:
-            landmark_tiles_parallel(radial, address, p, S, norms, scratch, W, totals)
-            if slopes:
-                landmark_products_parallel(S, W, scratch[3], out)
-        else:
-            landmark_tiles_serial(radial, address, p, S, norms, scratch, W, totals)
-            if slopes:
-                landmark_products_serial(S, W, scratch[3], out)
+        landmark_tiles(radial, address, p, S, norms, scratch, W, totals)
+        if slopes:
+            landmark_products(S, W, scratch[3], out)
         return ordered_sum(totals)
-    return against_data(parallel, radial, slopes, address, p, S, S, zero, work, totals, parts, out)
+    return against_data(radial, slopes, address, p, S, S, zero, work, totals, parts, out)
 
 
 @jit(flags=SUMS)
@@ -540,12 +519,13 @@ def pick(X, centre, picks, XB):
             XB[j, l] = X[picks[j], l] - centre[l]
 
 
-@jit()
-def run(parallel, radial, total, slope, p, S, X, centre, batches, first_part, iterations, step, work, buffers):
+@both()
+def run(radial, address, p, S, X, centre, batches, first_part, iterations, step, work, buffers):
     """The one entry to all sums, so that they are compiled once. Returns (steps taken, ‖K_S‖_F², T₁).
 
     ``iterations`` is a number of steps of descent, taken in place until S would become non-finite; or TOTALS, to
-    find only the two sums; or SLOPES, to fill the arrays of slopes in ``buffers`` too.
+    find only the two sums; or SLOPES, to fill the arrays of slopes in ``buffers`` too. ``address`` is the kernel's
+    SLOPE loop.
 
     An empty ``batches`` means the exact gradient; otherwise row i holds the batch of step i, whose first
     ``first_part`` points estimate the factor T₁ of Eq. (7) and the rest everything else (0: Eq. (6)).
@@ -555,11 +535,10 @@ def run(parallel, radial, total, slope, p, S, X, centre, batches, first_part, it
     b = batches.shape[1]
     zero = work[7][: X.shape[1]]
     slopes = iterations != TOTALS
-    address = slope if slopes else total
     norm = 0.0
     t1 = 0.0
     for i in range(max(iterations, 1 if iterations < 0 else 0)):
-        norm = among_landmarks(parallel, radial, slopes, address, p, S, work, over_landmarks)
+        norm = among_landmarks(radial, slopes, address, p, S, work, over_landmarks)
         scale = 1.0
         points = X
         origin = centre
@@ -568,16 +547,13 @@ def run(parallel, radial, total, slope, p, S, X, centre, batches, first_part, it
             points = XB[first_part:]
             origin = zero
             scale = N / points.shape[0]
-        t1 = scale * against_data(
-            parallel, radial, slopes, address, p, S, points, origin, work, work[4], work[5], over_data
-        )
+        t1 = scale * against_data(radial, slopes, address, p, S, points, origin, work, work[4], work[5], over_data)
         if iterations < 0:
             break
         other = t1
         if first_part > 0:
-            other = against_data(
-                parallel, radial, False, total, p, S, XB[:first_part], zero, work, work[4], work[5], over_data
-            )
+            first = XB[:first_part]
+            other = against_data(radial, False, address, p, S, first, zero, work, work[4], work[5], over_data)
             other *= N / first_part
         inverse = 1.0 / norm if norm > 0.0 else 0.0
         # ∂R = T₁T₁' Υ/‖K_S‖⁴ − 2 T₁'T₂/‖K_S‖² with Υ = 2 Σ_j ∂[l]K²(s_k, s_j), the term j = k being ∂[d]/2
@@ -611,9 +587,6 @@ def fill_matrix(radial, address, p, A, B, out):
             row[j] = scalar
         if address != 0:
             call(address, row.ctypes.data, N, p.ctypes.data)
-
-
-fill_matrix_serial, fill_matrix_parallel = fill_matrix
 
 
 # --- the error of a Nyström approximation ---------------------------------------------------------------------
@@ -693,9 +666,6 @@ def feature_tiles(
                     features[start + j, k] = Q[j, k]
 
 
-feature_tiles_serial, feature_tiles_parallel = feature_tiles
-
-
 @both(flags=SUMS)
 def residual_tiles(radial, address, p, X, centre, norms, exact, F, K, side, scratch, totals, E):
     """Σ (K_ij − ⟨f_i, f_j⟩)² of each tile of the upper half, off-diagonal ones twice.
@@ -741,5 +711,3 @@ def residual_tiles(radial, address, p, X, centre, norms, exact, F, K, side, scra
                     for i in range(a1 - a0):
                         E[b0 + j, a0 + i] = G[i, j]
 
-
-residual_tiles_serial, residual_tiles_parallel = residual_tiles

@@ -4,8 +4,8 @@ A radial kernel is :math:`K(s, x) = \kappa(\|s - x\|^2)`, a dot-product kernel :
 x\rangle)`; either way :math:`K^2 = \varphi` with :math:`\varphi = \kappa^2`. A *profile* is the pair of jitted
 functions ``value(t, p) -> κ`` and ``squared(t, p) -> (φ, φ', φ'')``, ``p`` being the kernel's parameters.
 
-The pair loops never see a profile. They see the addresses of four loops over a block of pair scalars, which
-:func:`family_blocks` and :func:`custom_blocks` make: so one compiled pair loop serves every kernel, and a user's
+The pair loops never see a profile. They see the addresses of loops over a block of pair scalars, which
+:func:`family_block` and :func:`custom_block` make: so one compiled pair loop serves every kernel, and a user's
 kernel runs as fast as ours.
 """
 
@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numba
 import numpy as np
@@ -161,15 +161,6 @@ def polynomial_squared(t, p):
 # --- the loops over a block of pair scalars -------------------------------------------------------------------
 
 
-class Blocks(NamedTuple):
-    """Addresses of the four block loops of one kernel for one floating-point type."""
-
-    value: int  #: t[j] ← κ(t[j]); returns 0
-    total: int  #: returns Σ φ(t[j]), leaves t alone
-    slope: int  #: t[j] ← φ'(t[j]); returns Σ φ(t[j])
-    curve: int  #: t[j] ← φ''(t[j]); returns Σ φ'(t[j])
-
-
 #: The families in the order of their codes; a kernel's parameters travel as (code, p...).
 GAUSSIAN, MATERN12, MATERN32, MATERN52, RATIONAL_QUADRATIC, POLYNOMIAL, CUSTOM = range(7)
 
@@ -185,7 +176,10 @@ _PROFILES = (
 #: Length of every parameter array: the code and up to seven numbers.
 PARAMETERS = 8
 
-VALUE, TOTAL, SLOPE, CURVE = range(4)
+#: What a loop over a block does with the pair scalars t[j]:
+#: VALUE: t[j] ← κ(t[j]), returns 0; SLOPE: t[j] ← φ'(t[j]), returns Σ φ(t[j]);
+#: CURVE: t[j] ← φ''(t[j]), returns Σ φ'(t[j]).
+VALUE, SLOPE, CURVE = range(3)
 
 
 def _make_loop(action: int, value: Any, squared: Any) -> Callable[..., float]:
@@ -197,15 +191,6 @@ def _make_loop(action: int, value: Any, squared: Any) -> Callable[..., float]:
             for j in range(t.shape[0]):
                 t[j] = value(np.float64(t[j]), p)
             return 0.0
-
-    elif action == TOTAL:
-
-        def loop(action, code, t, p):
-            wide()
-            total = 0.0
-            for j in range(t.shape[0]):
-                total += squared(np.float64(t[j]), p)[0]
-            return total
 
     elif action == SLOPE:
 
@@ -272,30 +257,26 @@ def _signature(kind: type) -> Any:
 
 
 @cache
-def family_blocks(kind: type) -> Blocks:
-    """The block loops of the families above, which pick theirs by the code in the parameters.
+def family_block(action: int, kind: type) -> int:
+    """Address of the loop over a block for the families above, which is picked by the code in the parameters.
 
     Arithmetic is float64 whatever ``kind`` stores.
     """
-    compiled = address_of(_signature(kind), cache=True)
-    return Blocks(*(compiled(_make_block(action)) for action in (VALUE, TOTAL, SLOPE, CURVE)))
+    return address_of(_signature(kind), cache=True)(_make_block(action))
 
 
 @cache
-def custom_blocks(value: Any, first: Any, second: Any, kind: type) -> Blocks:
-    """The block loops of a user's κ, κ', κ'', compiled now and kept for this process."""
+def custom_block(action: int, kind: type, value: Any, first: Any, second: Any) -> int:
+    """The same for a user's κ, κ', κ'', compiled now and kept for this process."""
 
-    @jit()
+    @numba.njit
     def squared(t, p):
         k, k1, k2 = value(t, p), first(t, p), second(t, p)
         return k * k, 2.0 * k * k1, 2.0 * (k1 * k1 + k * k2)
 
-    def callback(action: int) -> int:
-        loop = numba.njit(fastmath=SUMS)(_make_loop(action, value, squared))
+    loop = numba.njit(fastmath=SUMS)(_make_loop(action, value, squared))
 
-        def block(t, m, p):
-            return loop(0, 0, carray(t, (m,)), carray(p, (PARAMETERS,))[1:])
+    def block(t, m, p):
+        return loop(0, 0, carray(t, (m,)), carray(p, (PARAMETERS,))[1:])
 
-        return address_of(_signature(kind), cache=False)(block)
-
-    return Blocks(*(callback(action) for action in (VALUE, TOTAL, SLOPE, CURVE)))
+    return address_of(_signature(kind), cache=False)(block)

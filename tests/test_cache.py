@@ -1,0 +1,67 @@
+"""Compiled code on disk: used by a second process, never stale, and done without where nothing can be written."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import nystrom_lib._core.compile as compile_module
+
+INNER = "from .compile import jit\n\n@jit()\ndef inner(x):\n    return x + {step}\n"
+OUTER = "from .compile import jit\nfrom .inner import inner\n\n@jit()\ndef outer(x):\n    return 10 * inner(x)\n"
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    """A package of two jitted functions, one calling the other across modules, around our own ``compile.py``."""
+    folder = tmp_path / "toy"
+    folder.mkdir()
+    shutil.copy(compile_module.__file__, folder / "compile.py")
+    (folder / "__init__.py").write_text("")
+    (folder / "inner.py").write_text(INNER.format(step=1))
+    (folder / "outer.py").write_text(OUTER)
+    return folder
+
+
+def outer_of_one(package: Path, **environment: str) -> tuple[int, int]:
+    """outer(1) in a process of its own, and how many of its calls found compiled code on disk."""
+    code = "from toy.outer import outer; print(outer(1), sum(outer.stats.cache_hits.values()))"
+    kept = {key: value for key, value in os.environ.items() if key != "NUMBA_CACHE_DIR"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=package.parent, env=kept | environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    value, hits = done.stdout.split()
+    return int(value), int(hits)
+
+
+def test_a_second_process_starts_hot(package: Path) -> None:
+    """Catches a cache that is written but never found again."""
+    assert outer_of_one(package) == (20, 0)
+    assert outer_of_one(package) == (20, 1)
+
+
+def test_an_edit_of_a_called_module_is_noticed(package: Path) -> None:
+    """Catches numba's own rule, which looks only at the file of the caller and would still answer 20."""
+    assert outer_of_one(package) == (20, 0)
+    (package / "inner.py").write_text(INNER.format(step=2))
+    assert outer_of_one(package) == (30, 0)
+
+
+def test_works_where_nothing_can_be_written(package: Path) -> None:
+    """Catches an import that fails because numba finds no folder for its cache, as in a read-only install."""
+    nowhere = "/dev/null/nowhere"
+    assert outer_of_one(package, NUMBA_CACHE_DIR=nowhere) == (20, 0)
+
+
+def test_the_users_own_folder_is_respected(package: Path, tmp_path: Path) -> None:
+    """Catches compiled code left in the package although NUMBA_CACHE_DIR names another place."""
+    chosen = tmp_path / "chosen"
+    outer_of_one(package, NUMBA_CACHE_DIR=str(chosen))
+    assert len(list(chosen.glob("nystrom-*/**/*.nbc"))) > 0
+    assert not list(package.rglob("*.nbc"))
