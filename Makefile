@@ -11,10 +11,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
-# Caches of compiled kernels and tools stay inside the project. numba looks only at the file of the function
-# it has compiled, not at those it calls: a folder per state of the sources never serves stale code.
-SOURCES := $(shell find nystrom_lib -name '*.py' | LC_ALL=C sort | xargs cat | cksum | cut -d ' ' -f 1)
-export NUMBA_CACHE_DIR ?= $(CURDIR)/.cache/numba/$(SOURCES)
+# Caches of compiled kernels and tools stay inside the project.
+export NUMBA_CACHE_DIR ?= $(CURDIR)/.cache/numba
 export MPLCONFIGDIR ?= $(CURDIR)/.cache/matplotlib
 export HYPOTHESIS_STORAGE_DIRECTORY ?= $(CURDIR)/.cache/hypothesis
 # Settings of an outer environment must not leak into ours.
@@ -62,8 +60,8 @@ lint: setup ## ruff, mypy (strict) and the rule of which module may import which
 	@$(BIN)/python -m pytest -q tests/test_import_rule.py
 
 coverage: setup ## run the tests and list the lines they miss, compiled loops included (slower)
-	@rm -rf .cache/numba/coverage
-	@NUMBA_JIT_COVERAGE=1 NUMBA_CACHE_DIR=$(CURDIR)/.cache/numba/coverage \
+	@rm -rf .cache/numba-coverage
+	@NUMBA_JIT_COVERAGE=1 NUMBA_CACHE_DIR="$(CURDIR)/.cache/numba-coverage" \
 	    $(BIN)/python -m pytest --doctest-modules --cov --cov-report=term $(TESTS)
 
 bench: setup ## measure the speed against plain C and against this machine's ceilings

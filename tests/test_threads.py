@@ -88,6 +88,27 @@ def test_second_run_is_the_first(by_threads: dict[str, list[dict[str, str]]]) ->
         assert digests() == first
 
 
+COLD_AND_WARM = """
+from tests.test_threads import digest
+from tests.cases import cloud
+import nystrom_lib as nl
+X, S = cloud(2, 1500, 80)
+print(digest(nl.radial_skd_gradient(nl.Gaussian(rho=0.8), X, S)))
+"""
+
+
+@pytest.mark.slow
+def test_compiled_now_or_loaded_from_the_cache(root: Path, tmp_path: Path) -> None:
+    """Catches code that is linked otherwise in the process that compiles it than in those that load it."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    cold, warm = (
+        subprocess.run([sys.executable, "-c", COLD_AND_WARM], cwd=root, env=environment, capture_output=True, text=True)
+        for _ in range(2)
+    )
+    assert cold.returncode == 0, cold.stderr
+    assert cold.stdout == warm.stdout
+
+
 def test_thread_pool_of_serial_calls() -> None:
     """Catches shared scratch memory: many threads calling the library at once must not meet."""
     X, _ = cloud(2, 800, 1)

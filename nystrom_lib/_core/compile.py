@@ -71,11 +71,12 @@ def jit(*, flags: set[str] | bool = False, parallel: bool = False) -> Callable[[
     return decorate
 
 
-def both(*, flags: set[str] | bool = False) -> Callable[[FunctionType], Any]:
+def both(*, flags: set[str] | bool = False, loops: bool = True) -> Callable[[FunctionType], Any]:
     """Decorate a loop twice: the result runs on one thread, its attribute ``parallel`` shares out every ``prange``.
 
     The twin is the same code under another name (numba caches by name) that calls the twins of what it calls. Each
-    is compiled when first needed, so a process that never leaves one thread compiles nothing twice.
+    is compiled when first needed, so a process that never leaves one thread compiles nothing twice. ``loops=False``
+    marks a function with no ``prange`` of its own.
     """
 
     def decorate(function: FunctionType) -> Any:
@@ -84,7 +85,7 @@ def both(*, flags: set[str] | bool = False) -> Callable[[FunctionType], Any]:
         twin.__qualname__ = function.__qualname__ + "_parallel"
         twin.__module__ = function.__module__
         serial = jit(flags=flags)(function)
-        serial.parallel = jit(flags=flags, parallel=True)(twin)
+        serial.parallel = jit(flags=flags, parallel=loops)(twin)
         _TWINS[id(serial)] = serial.parallel
         return serial
 

@@ -31,7 +31,8 @@ BUFFER = 2048  #: pair scalars evaluated at once, several short rows together
 FUSED_ROWS = 256  #: landmarks per piece of work of the fused way
 TILE_ROWS = 128  #: landmarks per tile of the BLAS way
 TILE_POINTS = 256  #: points per tile of the BLAS way
-SYMMETRIC = 4096  #: up to this many landmarks, the BLAS way uses the symmetry of K_S, at the price of an n × n matrix
+SYMMETRIC_FROM = 384  #: from this many landmarks the BLAS way uses the symmetry of K_S: fewer gain nothing,
+SYMMETRIC_TO = 4096  #: and more than this many would need too much memory
 CANCELLED = 1e-4  #: pairs closer than this, relative to their norms, are computed again from differences
 
 TOTALS, SLOPES = -1, -2  #: what :func:`run` can do besides a number of steps
@@ -279,34 +280,51 @@ def blas_rows(
     return total
 
 
-@jit()
-def symmetric_tile(n):
-    """Side of the tiles of K_S: small enough that leaving out the lower half saves something."""
-    return TILE_ROWS if n > 512 else 64
+@jit(flags=SUMS)
+def add_product(Q, points, g, part):
+    """part = (Q · points, row sums of Q)."""
+    rows, d = Q.shape[0], points.shape[1]
+    G = g[:rows]
+    np.dot(Q, points, G)
+    for k in range(rows):
+        weight = part.dtype.type(0.0)
+        for j in range(Q.shape[1]):
+            weight += Q[k, j]
+        for l in range(d):
+            part[k, l] = G[k, l]
+        part[k, d] = weight
 
 
 @jit(flags=SUMS)
-def blas_symmetric_tile(radial, address, p, S, norms, I, J, q, W):
-    """Tile (I, J) of the matrix of slopes W and, by symmetry, tile (J, I): returns its Σφ."""
+def add_transposed_product(Q, points, g, part):
+    """part = (Qᵀ · points, column sums of Q)."""
+    columns, d = Q.shape[1], points.shape[1]
+    G = g[:columns]
+    np.dot(Q.T, points, G)
+    for j in range(columns):
+        for l in range(d):
+            part[j, l] = G[j, l]
+        part[j, d] = 0.0
+    for k in range(Q.shape[0]):
+        for j in range(columns):
+            part[j, d] += Q[k, j]
+
+
+@jit(flags=SUMS)
+def symmetric_tile(radial, slopes, address, p, S, norms, I, J, q, g, part):
+    """Pairs of the landmarks of tiles I and J: returns their Σφ; part[0] is what they add to I, part[1] to J."""
     n = S.shape[0]
-    side = symmetric_tile(n)
-    a0, a1 = I * side, min((I + 1) * side, n)
-    b0, b1 = J * side, min((J + 1) * side, n)
+    a0, a1 = I * TILE_ROWS, min((I + 1) * TILE_ROWS, n)
+    b0, b1 = J * TILE_ROWS, min((J + 1) * TILE_ROWS, n)
     Q = q[: (a1 - a0) * (b1 - b0)].reshape((a1 - a0, b1 - b0))
     np.dot(S[a0:a1], S[b0:b1].T, Q)
     if radial:
         distances(Q, S, a0, norms, S[b0:b1], norms[b0:b1])
-        if I == J:
-            for k in range(a1 - a0):
-                Q[k, k] = 0.0
     total = call(address, q.ctypes.data, Q.size, p.ctypes.data)
-    for k in range(a1 - a0):
-        for j in range(b1 - b0):
-            W[a0 + k, b0 + j] = Q[k, j]
-    if I != J:
-        for j in range(b1 - b0):
-            for k in range(a1 - a0):
-                W[b0 + j, a0 + k] = Q[k, j]
+    if slopes:
+        add_product(Q, S[b0:b1], g, part[0])
+        if I != J:
+            add_transposed_product(Q, S[a0:a1], g, part[1])
     return total
 
 
@@ -353,33 +371,33 @@ def upper_tile(item, tiles):
 
 
 @both(flags=SUMS)
-def landmark_tiles(radial, address, p, S, norms, scratch, W, totals):
-    """The matrix of slopes W of all pairs of landmarks, tile by tile of its upper half."""
-    tiles = -(-S.shape[0] // symmetric_tile(S.shape[0]))
-    for item in prange(tiles * (tiles + 1) // 2):
-        I, J = upper_tile(item, tiles)
-        slot = get_thread_id()
-        sum_of_tile = blas_symmetric_tile(radial, address, p, S, norms, I, J, scratch[2][slot], W)
-        totals[item] = sum_of_tile if I == J else 2.0 * sum_of_tile
-
-
-@both(flags=SUMS)
-def landmark_products(S, W, g, out):
-    """out[k, :d] = Σ_j W[k, j] s_j and out[k, d] = Σ_j W[k, j]."""
+def landmark_sums(radial, slopes, address, p, S, norms, scratch, parts, totals, out):
+    """All pairs of landmarks, each unordered pair of tiles once; what a tile adds is kept apart and added in order."""
     n, d = S.shape
     tiles = (n + TILE_ROWS - 1) // TILE_ROWS
-    for item in prange(tiles):
-        tile = np.int64(item)
-        a0, a1 = tile * TILE_ROWS, min((tile + 1) * TILE_ROWS, n)
-        G = g[get_thread_id()][: a1 - a0]
-        np.dot(W[a0:a1], S, G)
-        for k in range(a1 - a0):
-            weight = out.dtype.type(0.0)
-            for j in range(n):
-                weight += W[a0 + k, j]
-            for l in range(d):
-                out[a0 + k, l] = G[k, l]
-            out[a0 + k, d] = weight
+    for item in prange(tiles * (tiles + 1) // 2):
+        wide()
+        I, J = upper_tile(item, tiles)
+        slot = get_thread_id()
+        total = symmetric_tile(
+            radial, slopes, address, p, S, norms, I, J, scratch[2][slot], scratch[3][slot], parts[item]
+        )
+        totals[item] = total if I == J else 2.0 * total
+    if slopes:
+        for index in prange(tiles):
+            tile = np.int64(index)
+            start = tile * TILE_ROWS
+            rows = min(TILE_ROWS, n - start)
+            for k in range(rows):
+                for l in range(d + 1):
+                    out[start + k, l] = 0.0
+            for other in range(tiles):
+                I, J = min(tile, other), max(tile, other)
+                item = I * tiles - I * (I - 1) // 2 + J - I
+                side = 0 if tile <= other else 1
+                for k in range(rows):
+                    for l in range(d + 1):
+                        out[start + k, l] += parts[item, side, k, l]
 
 
 @jit()
@@ -402,7 +420,6 @@ def make_workspace(slots, n, N, d, like):
             np.empty((slots, TILE_ROWS * max(points, TILE_ROWS)), kind),
             np.empty((slots, TILE_ROWS, d), kind),
         )
-        tiles = -(-n // symmetric_tile(n))
         rows = TILE_ROWS
     else:
         width = d + d % 2
@@ -412,16 +429,16 @@ def make_workspace(slots, n, N, d, like):
             np.empty((slots, BUFFER), kind),
             np.empty((slots, 1, 1), kind),
         )
-        tiles = 0
         rows = FUSED_ROWS
-    side = n if blas and n <= SYMMETRIC else 0
     items = (n + rows - 1) // rows
     pieces = count_pieces(items, n, N)
-    pieces_s = 1 if side > 0 else count_pieces(items, n, n)
+    symmetric = blas and SYMMETRIC_FROM <= n <= SYMMETRIC_TO
+    tiles = items * (items + 1) // 2 if symmetric else 0
+    pieces_s = 0 if symmetric else count_pieces(items, n, n)
     return (
         scratch,
-        np.empty((side, side), kind),  # W
-        np.zeros(max(tiles * (tiles + 1) // 2, items * pieces_s)),  # totals over landmarks
+        np.empty((tiles, 2, TILE_ROWS, width + 1), kind),
+        np.zeros(max(tiles, items * pieces_s)),  # totals over landmarks
         np.empty((pieces_s, n, width + 1), kind),
         np.zeros(items * pieces),  # totals over data
         np.empty((pieces, n, width + 1), kind),
@@ -450,7 +467,7 @@ def ordered_sum(values):
     return total
 
 
-@both(flags=SUMS)
+@both(flags=SUMS, loops=False)
 def against_data(radial, slopes, address, p, S, X, centre, work, totals, parts, out):
     """Σφ over landmarks × points; with ``slopes`` the sums of φ'x and φ' of each landmark go to ``out``."""
     pieces = parts.shape[0]
@@ -463,17 +480,14 @@ def against_data(radial, slopes, address, p, S, X, centre, work, totals, parts, 
     return ordered_sum(totals)
 
 
-@both(flags=SUMS)
+@both(flags=SUMS, loops=False)
 def among_landmarks(radial, slopes, address, p, S, work, out):
     """‖K_S‖_F² = Σφ over all pairs of landmarks, and likewise the sums of slopes."""
-    scratch, W, totals, parts, _, _, norms, zero, blas = work
+    scratch, tiles, totals, parts, _, _, norms, zero, blas = work
     if blas:
         squared_norms(S, norms)
-    if W.shape[0] > 0:
-        totals[:] = 0.0
-        landmark_tiles(radial, address, p, S, norms, scratch, W, totals)
-        if slopes:
-            landmark_products(S, W, scratch[3], out)
+    if tiles.shape[0] > 0:
+        landmark_sums(radial, slopes, address, p, S, norms, scratch, tiles, totals, out)
         return ordered_sum(totals)
     return against_data(radial, slopes, address, p, S, S, zero, work, totals, parts, out)
 
@@ -519,7 +533,7 @@ def pick(X, centre, picks, XB):
             XB[j, l] = X[picks[j], l] - centre[l]
 
 
-@both()
+@both(loops=False)
 def run(radial, address, p, S, X, centre, batches, first_part, iterations, step, work, buffers):
     """The one entry to all sums, so that they are compiled once. Returns (steps taken, ‖K_S‖_F², T₁).
 

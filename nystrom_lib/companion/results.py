@@ -137,7 +137,7 @@ class Results:
     def save(self, path: str | Path) -> Path:
         """Write a Parquet file, in one step: it is there complete, or as it was before."""
         path = Path(path)
-        stamp = {"format": FORMAT, "checksum": self.checksum, "provenance": self.provenance}
+        stamp = {"format": FORMAT, "seal": self._seal(), "provenance": self.provenance}
         table = pa.Table.from_pandas(self._wide_rows(), preserve_index=False)
         table = table.replace_schema_metadata({_KEY: canonical_json(stamp).encode("ascii")})
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -150,6 +150,9 @@ class Results:
         finally:
             draft.unlink(missing_ok=True)
         return path
+
+    def _seal(self) -> str:
+        return hashlib.sha256(f"{self.checksum} {canonical_json(self.provenance)}".encode("ascii")).hexdigest()
 
     def _wide_rows(self) -> pd.DataFrame:
         """The table, with the arrays of a repetition as lists in its second row."""
@@ -174,13 +177,14 @@ class Results:
         try:
             table = pq.read_table(path, page_checksum_verification=True)
             stamp = json.loads((table.schema.metadata or {})[_KEY])
-            results = cls(_outcomes(table, stamp["provenance"]), stamp["provenance"])
+            version, results = stamp["format"], cls(_outcomes(table, stamp["provenance"]), stamp["provenance"])
+            intact = version != FORMAT or results._seal() == stamp["seal"]
         except (OSError, KeyError, ValueError, TypeError, pa.ArrowException) as error:
             raise DamagedResultsError(f"The results file {path} is damaged or not one of ours ({error!r}).") from error
-        if stamp["format"] != FORMAT:
-            raise DamagedResultsError(f"The results file {path} has format {stamp['format']}; we read {FORMAT}.")
-        if results.checksum != stamp["checksum"] or results.experiment.fingerprint != results.provenance["fingerprint"]:
+        if not intact:
             raise DamagedResultsError(f"The results file {path} is damaged: it fails its checksum.")
+        if version != FORMAT:
+            raise DamagedResultsError(f"The results file {path} has format {version}; this version reads {FORMAT}.")
         return results
 
 

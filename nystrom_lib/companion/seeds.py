@@ -29,13 +29,3 @@ def seed_for(seed: int, axis: Axis, repetition: int = 0) -> np.random.SeedSequen
     """
     return np.random.SeedSequence(seed, spawn_key=(int(axis), repetition))
 
-
-def integer_seed(seed: int, axis: Axis, repetition: int = 0) -> int:
-    """The same as one whole number below 2**64, for functions that take no more than that.
-
-    Examples
-    --------
-    >>> integer_seed(7, Axis.DATA)
-    13432090166537452992
-    """
-    return int(seed_for(seed, axis, repetition).generate_state(1, np.uint64)[0])

@@ -14,8 +14,7 @@ ROOM = 150_000_000
 CHILD = """
     import resource, sys, tempfile
     import numpy as np
-    from tests.companion.small import EXPERIMENT
-    from tests.companion.test_seeds_and_protocol import large_experiment
+    from tests.companion.small import large_experiment
     from nystrom_lib.companion.runner import run
 
     with tempfile.TemporaryDirectory() as folder:

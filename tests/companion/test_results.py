@@ -1,0 +1,226 @@
+"""Results: saved, loaded, compared, verified; damaged ones refused."""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import nystrom_lib as nl
+from nystrom_lib.companion.components import Gaussian, GradientDescent, Polynomial
+from nystrom_lib.companion.config import Record
+from nystrom_lib.companion.errors import ConfigurationError, DamagedResultsError, VerificationError
+from nystrom_lib.companion.outcome import Outcome
+from nystrom_lib.companion.results import Results, compare, verify
+from nystrom_lib.companion.runner import run
+from nystrom_lib.companion.tolerances import Tolerance
+
+from .small import EXPERIMENT, checksums
+
+SMALL = EXPERIMENT.replace(m=6)
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    return run(SMALL, tmp_path_factory.mktemp("results"), progress=False)
+
+
+def altered(results: Results, name: str, factor: float, j: int = 3) -> Results:
+    numbers = dict(results.outcomes[j].numbers)
+    numbers[name] *= factor
+    changed = Outcome(numbers, results.outcomes[j].arrays)
+    return Results({**results.outcomes, j: changed}, results.provenance)
+
+
+def test_a_file_gives_everything_back(results: Results, tmp_path: Path) -> None:
+    path = results.save(tmp_path / "deep" / "small.parquet")
+    loaded = Results.load(path)
+    assert loaded.checksum == results.checksum
+    assert loaded.provenance == results.provenance
+    assert loaded.experiment == SMALL and loaded.complete
+    pd.testing.assert_frame_equal(loaded.table, results.table)
+    pd.testing.assert_frame_equal(loaded.curves, results.curves)
+    for ours, theirs in zip(loaded.path(0), results.path(0), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    assert [file.name for file in path.parent.iterdir()] == ["small.parquet"]
+    assert path.stat().st_size < 40_000
+
+
+def test_anybody_can_read_the_table(results: Results, tmp_path: Path) -> None:
+    table = pd.read_parquet(results.save(tmp_path / "small.parquet"))
+    pd.testing.assert_frame_equal(table[results.table.columns], results.table)
+
+
+def test_saving_again_replaces_in_one_step(results: Results, tmp_path: Path) -> None:
+    path = tmp_path / "small.parquet"
+    altered(results, "R.initial", 2.0).save(path)
+    results.save(path)
+    assert Results.load(path).checksum == results.checksum
+
+
+def test_curves_and_paths(results: Results) -> None:
+    assert results.curves["iteration"].tolist() == [0, 50, 100, 150, 200, 250, 300]
+    iterations, landmarks = results.path(0)
+    assert iterations.tolist() == results.curves["iteration"].tolist() and landmarks.shape == (7, 6, 2)
+    with pytest.raises(ConfigurationError, match="j is 1; only the recorded repetitions have a path"):
+        results.path(1)
+
+
+def test_every_flipped_byte_is_noticed_or_without_effect(results: Results, tmp_path: Path) -> None:
+    path = results.save(tmp_path / "small.parquet")
+    good = path.read_bytes()
+    noticed = 0
+    for place in np.random.default_rng(1).integers(0, len(good), 200).tolist():
+        path.write_bytes(good[:place] + bytes([good[place] ^ 0x55]) + good[place + 1 :])
+        try:
+            loaded = Results.load(path)
+            assert loaded.checksum == results.checksum and loaded.provenance == results.provenance, place
+        except DamagedResultsError:
+            noticed += 1
+    assert noticed > 100
+
+
+@pytest.mark.parametrize("content", [b"", b"PAR1", b"a poem" * 100])
+def test_what_is_not_a_results_file(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "other.parquet"
+    path.write_bytes(content)
+    with pytest.raises(DamagedResultsError, match=r"other\.parquet"):
+        Results.load(path)
+    with pytest.raises(FileNotFoundError, match="no results file"):
+        Results.load(tmp_path / "absent.parquet")
+
+
+def test_a_table_of_somebody_else(tmp_path: Path) -> None:
+    path = tmp_path / "other.parquet"
+    pd.DataFrame({"x": [1.0]}).to_parquet(path)
+    with pytest.raises(DamagedResultsError, match="not one of ours"):
+        Results.load(path)
+
+
+def test_a_changed_configuration_is_noticed(results: Results, tmp_path: Path) -> None:
+    path = results.save(tmp_path / "small.parquet")
+    table = pq.read_table(path)
+    stamp = json.loads(table.schema.metadata[b"nystrom_lib"])
+    stamp["provenance"]["experiment"]["seed"] = 6
+    pq.write_table(table.replace_schema_metadata({b"nystrom_lib": json.dumps(stamp)}), path)
+    with pytest.raises(DamagedResultsError, match="fails its checksum"):
+        Results.load(path)
+
+
+def test_a_file_with_columns_of_another_kind_is_refused(results: Results, tmp_path: Path) -> None:
+    path = results.save(tmp_path / "small.parquet")
+    table = pq.read_table(path)
+    blobs = pa.array([b"\x80\x04"] * len(table), pa.binary())
+    metadata = table.schema.metadata
+    pq.write_table(table.append_column("object", blobs).replace_schema_metadata(metadata), path)
+    with pytest.raises(DamagedResultsError, match="column object has the type binary"):
+        Results.load(path)
+
+
+def test_a_diverged_repetition_survives_the_file(tmp_path: Path) -> None:
+    wild = SMALL.replace(
+        kernel=Polynomial(degree=3), descent=GradientDescent(step=1e305, iterations=200), m=2, record=Record()
+    )
+    results = run(wild, tmp_path, progress=False)
+    loaded = Results.load(results.save(tmp_path / "wild.parquet"))
+    assert loaded.checksum == results.checksum
+    optimised = loaded.table[loaded.table["stage"] == "optimised"]
+    assert optimised["R"].isna().all() and optimised["diverged_at"].notna().all()
+    assert verify(loaded, 2).agree
+
+
+# -- comparing -------------------------------------------------------------------------------------------------
+
+
+def test_equal_results_agree(results: Results, tmp_path: Path) -> None:
+    again = run(SMALL, tmp_path, progress=False)
+    comparison = compare(again, results)
+    assert comparison.agree and comparison.notes == ()
+    assert (comparison.table["difference"] == 0.0).all()
+    assert "seconds" not in set(comparison.table["quantity"])
+    assert comparison.table["reason"].str.len().gt(20).all()
+    assert "agree" in str(comparison)
+
+
+@pytest.mark.parametrize("name", ["R.initial", "R.optimised", "trace.optimised", "E_sp.optimised", "rank.initial"])
+def test_a_changed_number_is_found(results: Results, name: str) -> None:
+    comparison = compare(altered(results, name, 1.01), results)
+    (row,) = comparison.table[~comparison.table["within"]].to_dict("records")
+    assert (f"{row['quantity']}.{row['stage']}", row["repetition"]) == (name, 3)
+    with pytest.raises(VerificationError, match=rf"{row['quantity']} \({row['stage']}\) of repetition 3 is"):
+        comparison.check()
+
+
+def test_what_else_differs_is_noted(results: Results, tmp_path: Path) -> None:
+    other = run(SMALL.replace(kernel=Gaussian(rho=5.0), m=4), tmp_path, progress=False)
+    comparison = compare(other, results)
+    assert not comparison.agree
+    assert "kernel.rho: 5.0 against 4.0" in comparison.notes and "m: 4 against 6" in comparison.notes
+    assert "2 repetitions are in the second only" in comparison.notes
+
+
+def test_a_number_that_is_missing_on_one_side_is_a_difference(results: Results) -> None:
+    numbers = {name: value for name, value in results.outcomes[2].numbers.items() if name != "R.optimised"}
+    gone = Results({**results.outcomes, 2: Outcome(numbers, results.outcomes[2].arrays)}, results.provenance)
+    assert not compare(gone, results).agree and not compare(results, gone).agree
+
+
+# -- verifying -------------------------------------------------------------------------------------------------
+
+
+def test_stored_results_are_verified_by_doing_them_again(results: Results, tmp_path: Path) -> None:
+    loaded = Results.load(results.save(tmp_path / "small.parquet"))
+    verification = verify(loaded, [0, 4], constants=True).check()
+    assert verification.notes == ("recomputed: repetitions 0, 4",)
+    assert set(verification.table["stage"]) == {"constant", "initial", "optimised"}
+    assert (verification.table["difference"] == 0).all(), "the same machine: the same bits"
+    assert verify(loaded, 3).notes == ("recomputed: repetitions 0, 2, 5",)
+
+
+def test_a_falsified_repetition_is_found(results: Results) -> None:
+    false = altered(results, "E_tr.optimised", 1 + 1e-4)
+    assert verify(false, [0, 1]).agree, "those are as they were"
+    with pytest.raises(VerificationError, match=r"E_tr \(optimised\) of repetition 3"):
+        verify(false, [3]).check()
+
+
+def test_a_falsified_constant_is_found(results: Results) -> None:
+    constants = {**results.constants, "squared_norm": results.constants["squared_norm"] * 1.001}
+    false = Results(results.outcomes, {**results.provenance, "constants": constants})
+    with pytest.raises(VerificationError, match="squared_norm"):
+        verify(false, [1], constants=True).check()
+    with pytest.raises(VerificationError, match="R "):
+        verify(false, [1]).check()
+
+
+def test_other_data_are_found(results: Results) -> None:
+    data = {**results.provenance["data"], "sha256": "0" * 64}
+    with pytest.raises(VerificationError, match="The data differ"):
+        verify(Results(results.outcomes, {**results.provenance, "data": data}))
+
+
+def test_which_repetitions_to_verify(results: Results) -> None:
+    with pytest.raises(ConfigurationError, match="repetitions is 0"):
+        verify(results, 0)
+    with pytest.raises(ConfigurationError, match=r"repetitions is \[9\]; the stored ones are 0 to 5"):
+        verify(results, [9])
+
+
+def test_tolerances() -> None:
+    tolerance = Tolerance(1e-3, 0.5, "a reason")
+    assert tolerance.excess(1001.5, 1000.0) == pytest.approx(1.0)
+    assert tolerance.excess(1.0, 1.0) == 0.0
+    assert tolerance.excess(math.nan, 1.0) == math.inf
+    assert Tolerance(0.0, 0.0, "exact").excess(1.0, 2.0) == math.inf
+    assert str(tolerance) == "1e-03 relative + 5e-01 absolute" and str(Tolerance(0, 0, "")) == "none"
+
+
+def test_checksums_ignore_times_only(results: Results) -> None:
+    slower = altered(results, "seconds.optimised", 2.0)
+    assert checksums(slower) == checksums(results) and slower.checksum != results.checksum
+    assert checksums(altered(results, "R.initial", 1 + 1e-15)) != checksums(results)
+    assert nl.__version__
