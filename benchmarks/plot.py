@@ -37,7 +37,7 @@ def draw(curves: list[Curve], folder: Path) -> bool:
     folder.mkdir(parents=True, exist_ok=True)
     settings: dict[Any, Any] = {
         "font.size": 9,
-        "svg.fonttype": "path",
+        "svg.fonttype": "none",
         "svg.hashsalt": "benchmarks",
         "axes.linewidth": 0.6,
     }
@@ -60,6 +60,12 @@ def _panel(panel: Any, axis: str, curves: list[Curve]) -> None:
         panel.plot(curve.grid, curve.seconds, label=label, linewidth=1, markersize=4, **LOOKS[curve.work])
     panel.set_xscale("log")
     panel.set_yscale("log")
+    # Decades, or the sizes themselves where there are few; labels between decades would run into each other.
+    panel.xaxis.set_minor_formatter("")
+    sizes = sorted({size for curve in curves for size in curve.grid})
+    if 0 < len(sizes) <= 5:
+        panel.set_xticks(sizes, [f"{size:,}" for size in sizes])
+        panel.set_xticks([], minor=True)
     panel.set_xlabel(AXIS_NAMES[axis])
     panel.grid(True, which="major", color="#dddddd", linewidth=0.5)
     panel.spines[["top", "right"]].set_visible(False)

@@ -59,7 +59,8 @@ class Operation:
 
 def fitted_slope(grid: list[int], values: list[float]) -> float:
     """The exponent of the power law that fits best."""
-    return float(np.polyfit(np.log(grid), np.log(values), 1)[0])
+    slope = float(np.polyfit(np.log(grid), np.log(values), 1)[0])
+    return slope if abs(slope) > 1e-12 else 0.0
 
 
 def points(sizes: Sizes) -> NDArray[np.float64]:

@@ -9,26 +9,10 @@ from numpy.typing import NDArray
 
 from ._core import pairs, profiles
 from ._threads import one_pool
-from ._validation import Array
+from ._validation import Array, as_writable
 from .kernels import Kernel
 
 _NO_BATCHES = np.empty((0, 0), dtype=np.int64)
-
-
-class _Interface:
-    """An array's memory, offered anew without its read-only flag."""
-
-    def __init__(self, array: NDArray[Any]) -> None:
-        self.array = array
-        self.__array_interface__ = {**array.__array_interface__, "data": (array.ctypes.data, False)}
-
-
-def _as_writable(array: NDArray[Any]) -> NDArray[Any]:
-    """The same memory under the type numba gives to arrays it may write to.
-
-    It compiles every loop once more for read-only ones, half a minute for nothing: no loop writes to the data.
-    """
-    return array if array.flags.writeable and type(array) is np.ndarray else np.asarray(_Interface(array))
 
 
 class PairSums:
@@ -41,7 +25,7 @@ class PairSums:
     def __init__(
         self, kernel: Kernel, data: NDArray[Any], sample: NDArray[Any], batch: int = 0, kind: type = np.float64
     ) -> None:
-        self.kernel, self.data = kernel, _as_writable(data)
+        self.kernel, self.data = kernel, as_writable(data)
         self.n, self.d = sample.shape
         self.pairs = self.n * ((batch or len(data)) + self.n)
         self.centre: Array = sample.mean(axis=0, dtype=np.float64) if kernel.radial else np.zeros(self.d)

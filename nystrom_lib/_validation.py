@@ -126,3 +126,19 @@ def generator(name: str, seed: Any) -> np.random.Generator:
     if isinstance(seed, np.random.Generator | np.random.SeedSequence):
         return np.random.default_rng(seed)
     return np.random.default_rng(whole(name, seed, least=0))
+
+
+class _Interface:
+    """An array's memory, offered anew without its read-only flag."""
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        self.array = array
+        self.__array_interface__ = {**array.__array_interface__, "data": (array.ctypes.data, False)}
+
+
+def as_writable(array: NDArray[Any]) -> NDArray[Any]:
+    """The same memory under the type numba gives to arrays it may write to.
+
+    It compiles every loop once more for read-only ones, half a minute for nothing: no loop writes to the data.
+    """
+    return array if array.flags.writeable and type(array) is np.ndarray else np.asarray(_Interface(array))

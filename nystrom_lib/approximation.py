@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _validation as check
 from ._core import pairs, profiles
 from ._threads import one_pool
-from ._validation import Array
+from ._validation import Array, as_writable
 from .kernels import Kernel, require
 
 __all__ = ["NystromApproximation", "nystrom_from_columns"]
@@ -118,16 +118,20 @@ class NystromApproximation:
             return diagonal
         d = x.shape[1]
         S = self.sample[self._pivots] - self._centre
+        exact = d <= EXACT_DIMENSIONS
+        width = d + d % 2 if exact else d
+        columns = np.zeros((width, self.rank))
+        columns[:d] = S.T
         tile = 256
         residual = np.empty(len(x))
         with one_pool(len(x) * self.rank) as (parallel, slots):
             scratch = (
-                np.empty((slots, tile, d)), np.empty((slots, tile)), np.empty((slots, tile * self.rank)),
+                np.zeros((slots, tile, width)), np.empty((slots, tile)), np.empty((slots, tile * self.rank)),
             )  # fmt: skip
             run = pairs.feature_tiles.parallel if parallel else pairs.feature_tiles
             run(
-                self.kernel.radial, self.kernel._address(profiles.VALUE), self.kernel._p, x, self._centre, S,
-                np.einsum("ij,ij->i", S, S), d <= EXACT_DIMENSIONS, self._factor, _trsm(), diagonal, tile, scratch,
+                self.kernel.radial, self.kernel._address(profiles.VALUE), self.kernel._p, as_writable(x), self._centre,
+                S, columns, np.einsum("ij,ij->i", S, S), exact, self._factor, _trsm(), diagonal, tile, scratch,
                 features, residual,
             )  # fmt: skip
         return residual

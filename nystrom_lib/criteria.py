@@ -14,7 +14,7 @@ from . import _sums
 from . import _validation as check
 from ._core import pairs, precise, profiles
 from ._threads import one_pool
-from ._validation import Array
+from ._validation import Array, as_writable
 from .approximation import EXACT_DIMENSIONS, NystromApproximation
 from .kernels import Kernel, require
 from .radial_skd import checked
@@ -25,7 +25,7 @@ ALL = ("trace", "frobenius", "spectral")
 
 _THIN = 1e-11  # pivots below this, relative to the largest, call for more than double precision
 _AFFORDABLE = 5e8  # double-double products we are willing to do
-_DENSE = 5_500  # up to this many points, N × N matrices are held in memory (240 MB)
+_DENSE = 20_000  # up to this many points, an N × N matrix is held in memory (3.2 GB)
 _WHOLE_SPECTRUM = 5_500  # up to this many points, all eigenvalues are computed
 
 
@@ -174,15 +174,17 @@ def _residual_tiles(kernel: Kernel, data: NDArray[Any], features: Array, K: Arra
     tiles = -(-N // side)
     totals = np.zeros(tiles * (tiles + 1) // 2)
     centre = data[:4096].mean(axis=0, dtype=np.float64) if kernel.radial else np.zeros(d)
+    exact = d <= EXACT_DIMENSIONS
+    width = d + d % 2 if exact else d
     with one_pool(N * N) as (parallel, slots):
         scratch = (
-            np.empty((slots, side, d)), np.empty((slots, side)), np.empty((slots, side * side)),
-            np.empty((slots, side * side)), np.empty((slots, side, d)),
+            np.zeros((slots, side, width)), np.empty((slots, side)), np.empty((slots, side * side)),
+            np.empty((slots, side * side)), np.empty((slots, side, d)), np.zeros((slots, width, side)),
         )  # fmt: skip
         run = pairs.residual_tiles.parallel if parallel else pairs.residual_tiles
         run(
-            kernel.radial, kernel._address(profiles.VALUE), kernel._p, data, centre, np.empty((slots, side)),
-            d <= EXACT_DIMENSIONS, features, K, side, scratch, totals, E,
+            kernel.radial, kernel._address(profiles.VALUE), kernel._p, as_writable(data), centre,
+            np.empty((slots, side)), exact, features, as_writable(K), side, scratch, totals, E,
         )  # fmt: skip
     return float(totals.sum())
 
@@ -307,8 +309,8 @@ def _graded_tail(kernel: Kernel, data: NDArray[Any], n: int) -> Array | None:
 def _best_by_lanczos(kernel: Kernel, data: NDArray[Any], n: int, asked: tuple[str, ...], K: Array) -> Errors:
     """Large N: the top eigenvalues by Lanczos; the tail is what they leave of tr K and ‖K‖_F²."""
     N = len(data)
-    if not len(K) and N <= 20_000:
-        K = kernel.matrix(data)  # at most 3.2 GB, read some hundred times
+    if not len(K) and N <= _DENSE:
+        K = kernel.matrix(data)  # read some hundred times
     values = _top_eigenvalues(_kernel_product(kernel, data, K), N, n + 1)
     total = float(kernel.diagonal(data).sum())
     square = _sums.squared_frobenius_norm(kernel, data) if "frobenius" in asked else math.nan

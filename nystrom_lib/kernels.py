@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from . import _validation as check
 from ._core import pairs, profiles
 from ._threads import one_pool
-from ._validation import Array
+from ._validation import Array, as_writable
 
 __all__ = [
     "Constants",
@@ -116,10 +116,14 @@ class Kernel:
     def _scalars(self, a: ArrayLike, b: ArrayLike | None, address: int) -> Array:
         a = check.float_points("a", a)
         b = a if b is None else check.float_points("b", b, dimension=a.shape[1])
+        d = a.shape[1]
+        padded = np.zeros((len(a), d + d % 2))
+        padded[:, :d] = a
         out = np.empty((len(a), len(b)))
-        with one_pool(out.size) as (parallel, _):
+        with one_pool(out.size) as (parallel, slots):
             fill = pairs.fill_matrix.parallel if parallel else pairs.fill_matrix
-            fill(self.radial, address, self._p, a, b, out)
+            scratch = np.empty((slots, d + d % 2, pairs.BLOCK))
+            fill(self.radial, address, self._p, padded, as_writable(b), np.zeros(d), scratch, out)
         return out
 
     # -- derivatives of K², Eq. (4) and §2: left, right, diagonal

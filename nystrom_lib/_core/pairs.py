@@ -28,6 +28,7 @@ from .compile import SUMS, both, jit, wide
 
 BLOCK = 512  #: points per block of the fused way: d coordinates of them fit the first-level cache
 BUFFER = 2048  #: pair scalars evaluated at once, several short rows together
+FILL_ROWS = 16  #: rows of a kernel matrix filled together
 FUSED_ROWS = 256  #: landmarks per piece of work of the fused way
 TILE_ROWS = 128  #: landmarks per tile of the BLAS way
 TILE_POINTS = 256  #: points per tile of the BLAS way
@@ -583,24 +584,25 @@ def run(radial, address, p, S, X, centre, batches, first_part, iterations, step,
 
 
 @both(flags=SUMS)
-def fill_matrix(radial, address, p, A, B, out):
-    """out[k, j] = the block loop's result at the pair scalar of a_k and b_j, from differences, a row at a time."""
-    n, d = A.shape
+def fill_matrix(radial, address, p, A, B, centre, scratch, out):
+    """out[k, j] = the block loop's result at the pair scalar of a_k and b_j, from differences.
+
+    A has an even number of columns, the last one zero if need be; ``centre`` is zero.
+    """
+    n = A.shape[0]
     N = B.shape[0]
-    for k in prange(n):
-        row = out[k]
-        for j in range(N):
-            scalar = 0.0
-            if radial:
-                for l in range(d):
-                    difference = A[k, l] - B[j, l]
-                    scalar += difference * difference
-            else:
-                for l in range(d):
-                    scalar += A[k, l] * B[j, l]
-            row[j] = scalar
-        if address != 0:
-            call(address, row.ctypes.data, N, p.ctypes.data)
+    flat = out.reshape(out.size)
+    for item in prange((n + FILL_ROWS - 1) // FILL_ROWS):
+        wide()
+        k0 = np.int64(item) * FILL_ROWS
+        k1 = min(k0 + FILL_ROWS, n)
+        XT = scratch[get_thread_id()]
+        for start in range(0, N, BLOCK):
+            m = min(BLOCK, N - start)
+            load_columns(B, start, m, centre, XT)
+            for k in range(k0, k1):
+                scalars(radial, flat, k * N + start, A, k, XT, 0, m)
+        call(address, out[k0:k1].ctypes.data, (k1 - k0) * N, p.ctypes.data)
 
 
 # --- the error of a Nyström approximation ---------------------------------------------------------------------
@@ -627,19 +629,15 @@ def call_trsm(typingctx, address, letters, sizes, one, factor, right):
 
 
 @jit(flags=SUMS)
-def kernel_tile(radial, address, p, X, start, m, centre, S, norms, exact, XB, norms_x, Q):
-    """Q[j, k] = K(x_{start+j}, s_k); ``exact`` takes every distance from differences."""
+def kernel_tile(radial, address, p, X, start, m, centre, S, ST, norms, exact, XB, norms_x, Q):
+    """Q[j, k] = K(x_{start+j}, s_k). ``exact`` takes pair scalars from ST, a column each; else from S, a row each."""
     load_rows(X, start, m, centre, XB, norms_x)
-    points = XB[:m]
-    if radial and exact:
+    if exact:
+        flat = Q.reshape(Q.size)
         for j in range(m):
-            for k in range(S.shape[0]):
-                q = 0.0
-                for l in range(S.shape[1]):
-                    difference = points[j, l] - S[k, l]
-                    q += difference * difference
-                Q[j, k] = q
+            scalars(radial, flat, j * Q.shape[1], XB, j, ST, 0, Q.shape[1])
     else:
+        points = XB[:m]
         np.dot(points, S.T, Q)
         if radial:
             distances(Q, points, 0, norms_x, S, norms)
@@ -648,7 +646,7 @@ def kernel_tile(radial, address, p, X, start, m, centre, S, norms, exact, XB, no
 
 @both(flags=SUMS)
 def feature_tiles(
-    radial, address, p, X, centre, S, norms, exact, L, trsm, diagonal, tile, scratch, features, residual
+    radial, address, p, X, centre, S, ST, norms, exact, L, trsm, diagonal, tile, scratch, features, residual
 ):
     """Features f(x) = L⁻¹k(x) of every point, so that K̂(x, y) = ⟨f(x), f(y)⟩, and residuals K(x, x) − ‖f(x)‖².
 
@@ -658,11 +656,14 @@ def feature_tiles(
     r = S.shape[0]
     keep = features.shape[0] > 0
     for item in prange((N + tile - 1) // tile):
+        wide()
         slot = get_thread_id()
         start = np.int64(item) * tile
         m = min(tile, N - start)
         Q = scratch[2][slot][: m * r].reshape((m, r))
-        kernel_tile(radial, address, p, X, start, m, centre, S, norms, exact, scratch[0][slot], scratch[1][slot], Q)
+        kernel_tile(
+            radial, address, p, X, start, m, centre, S, ST, norms, exact, scratch[0][slot], scratch[1][slot], Q
+        )
         letters = np.array([76, 85, 84, 78], dtype=np.uint8)  # L, U, T, N: row by row, L is Fortran's Uᵀ
         sizes = np.array([r, m, r, r], dtype=np.int32)
         one = np.ones(1)
@@ -689,6 +690,7 @@ def residual_tiles(radial, address, p, X, centre, norms, exact, F, K, side, scra
     N = X.shape[0]
     tiles = (N + side - 1) // side
     for item in prange(tiles * (tiles + 1) // 2):
+        wide()
         I, J = upper_tile(item, tiles)
         slot = get_thread_id()
         a0, a1 = I * side, min((I + 1) * side, N)
@@ -703,10 +705,13 @@ def residual_tiles(radial, address, p, X, centre, norms, exact, F, K, side, scra
         else:
             Q = scratch[2][slot][:size].reshape((a1 - a0, b1 - b0))
             other = scratch[4][slot][: b1 - b0]
-            load_rows(X, b0, b1 - b0, centre, other, norms[slot])
+            if exact:
+                load_columns(X, b0, b1 - b0, centre, scratch[5][slot])
+            else:
+                load_rows(X, b0, b1 - b0, centre, other, norms[slot])
             kernel_tile(
-                radial, address, p, X, a0, a1 - a0, centre, other, norms[slot], exact, scratch[0][slot],
-                scratch[1][slot], Q,
+                radial, address, p, X, a0, a1 - a0, centre, other, scratch[5][slot], norms[slot], exact,
+                scratch[0][slot], scratch[1][slot], Q,
             )  # fmt: skip
             for i in range(a1 - a0):
                 for j in range(b1 - b0):

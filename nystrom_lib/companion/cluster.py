@@ -60,7 +60,7 @@ class Cluster:
         self._client, self._order, self._dataset = client, order, dataset
         self.threads = sum(client.nthreads().values())
         self.capacity = 2 * self.threads
-        self._futures: dict[int, Future] = {}
+        self._futures: dict[int, Future[Any]] = {}
         self._done: queue.SimpleQueue[int] = queue.SimpleQueue()
 
     def submit(self, j: int) -> None:
@@ -94,7 +94,9 @@ class ClusterSums(Sums):
     def __init__(self, client: Client, order: Order, dataset: Any) -> None:
         self._client, self._order, self._dataset = client, order, dataset
 
-    def each(self, function: Callable[..., float], kernel: Any, data: Any, pieces: list[Any], *rest: Any) -> list[float]:
+    def each(
+        self, function: Callable[..., float], kernel: Any, data: Any, pieces: list[Any], *rest: Any
+    ) -> list[float]:
         """Send each piece to a worker; the results come back in order."""
         futures = [
             self._client.submit(_piece, self._order, self._dataset, function, piece, *rest, pure=False)
@@ -124,9 +126,8 @@ def run_there(
             return
         problem = ready(experiment, dataset, store, threads)
         backend = Cluster(client, replace(order, constants=tuple(problem.constants.items())), sent)
-        store.begin_session(
-            provenance.session(where="cluster", threads={"repetitions": backend.threads, "each": 1}, workers=_hosts(client))
-        )
+        shared = {"repetitions": backend.threads, "each": 1}
+        store.begin_session(provenance.session(where="cluster", threads=shared, workers=_machines(client)))
         complete(experiment, store, backend, progress)
 
 
@@ -161,7 +162,7 @@ def _version() -> str:
     return provenance.version("nystrom-lib") or "unknown"
 
 
-def _hosts(client: Client) -> list[str]:
+def _machines(client: Client) -> list[str]:
     """The processors and BLAS of the workers, each kind once."""
     described = client.run(_machine)
     return sorted(set(described.values()))
@@ -171,7 +172,7 @@ def _machine() -> str:
     return f"{provenance.cpu_model()}; {', '.join(provenance.blas())}"
 
 
-def result_of(future: Future) -> Any:
+def result_of(future: Future[Any]) -> Any:
     """What a worker computed; a cluster that is gone is said to be."""
     try:
         return future.result()

@@ -47,7 +47,8 @@ class Record(Settings):
     def check(self) -> None:
         """Each repetition once, in order: two ways to say the same would be two fingerprints."""
         if list(self.repetitions) != sorted(set(self.repetitions)):
-            raise ConfigurationError("repetitions", f"is {list(self.repetitions)}; give each once, in increasing order.")
+            given = list(self.repetitions)
+            raise ConfigurationError("repetitions", f"is {given}; give each once, in increasing order.")
         if bool(self.repetitions) != bool(self.every) or (self.path and not self.every):
             raise ConfigurationError("", "needs both repetitions and every, or neither, and then no path.")
 
@@ -97,11 +98,11 @@ class Experiment(Settings):
     def check(self) -> None:
         """Norms in one order and each once; only repetitions that exist are recorded."""
         if list(self.norms) != [norm for norm in NORMS if norm in self.norms]:
-            raise ConfigurationError("norms", f"is {list(self.norms)}; give each once, in the order {', '.join(NORMS)}.")
+            given, order = list(self.norms), ", ".join(NORMS)
+            raise ConfigurationError("norms", f"is {given}; give each once, in the order {order}.")
         if any(j >= self.m for j in self.record.repetitions):
-            raise ConfigurationError(
-                "record.repetitions", f"is {list(self.record.repetitions)}; with m = {self.m}, all must be below {self.m}."
-            )
+            asked = list(self.record.repetitions)
+            raise ConfigurationError("record.repetitions", f"is {asked}; all must be below m = {self.m}.")
 
     @property
     def fingerprint(self) -> str:

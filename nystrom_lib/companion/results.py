@@ -114,7 +114,9 @@ class Results:
             for j, outcome in self.outcomes.items()
             if (curve := outcome.arrays.get("curve")) is not None
         ]
-        empty = pd.DataFrame({"repetition": np.array([], int), "iteration": np.array([], int), "R": np.array([], float)})
+        empty = pd.DataFrame(columns=["repetition", "iteration", "R"]).astype(
+            {"repetition": "int64", "iteration": "int64", "R": "float64"}
+        )
         return pd.concat(parts, ignore_index=True) if parts else empty
 
     def path(self, j: int) -> tuple[Array, Array]:
@@ -251,9 +253,7 @@ class Comparison:
 
 def compare(found: Results, stored: Results) -> Comparison:
     """Compare the repetitions that two sets of results have in common, within the stated tolerances."""
-    return Comparison(
-        _differences(found.outcomes, stored.outcomes, stored), tuple(_unlike(found, stored))
-    )
+    return Comparison(_differences(found.outcomes, stored.outcomes, stored), tuple(_unlike(found, stored)))
 
 
 def _unlike(found: Results, stored: Results) -> Iterable[str]:

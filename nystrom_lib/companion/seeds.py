@@ -28,4 +28,3 @@ def seed_for(seed: int, axis: Axis, repetition: int = 0) -> np.random.SeedSequen
     (2, 17)
     """
     return np.random.SeedSequence(seed, spawn_key=(int(axis), repetition))
-

@@ -100,7 +100,10 @@ class Settings:
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
             slot = field.metadata.get("slot")
-            value = _typed(field.name, value, hints[field.name]) if slot is None else _component(field.name, value, slot)
+            if slot is None:
+                value = _typed(field.name, value, hints[field.name])
+            else:
+                value = _component(field.name, value, slot)
             if "range" in field.metadata:
                 field.metadata["range"].check(field.name, value)
             object.__setattr__(self, field.name, value)

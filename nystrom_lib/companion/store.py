@@ -164,7 +164,9 @@ class Store:
         with _named_errors(self.path):
             rows = self._all(query)
         return [
-            {**json.loads(text), "repetitions": count, "wall_seconds": seconds} for text, seconds, count in rows if count
+            {**json.loads(text), "repetitions": count, "wall_seconds": seconds}
+            for text, seconds, count in rows
+            if count
         ]
 
     # -- repetitions -------------------------------------------------------------------------------------------

@@ -34,7 +34,9 @@ def blocks(rows: int) -> list[Rows]:
 class Sums:
     """The criteria that are sums over the data."""
 
-    def each(self, function: Callable[..., float], kernel: nl.Kernel, data: Array, pieces: list[Any], *rest: Any) -> list[float]:
+    def each(
+        self, function: Callable[..., float], kernel: nl.Kernel, data: Array, pieces: list[Any], *rest: Any
+    ) -> list[float]:
         """``function(kernel, data, piece, *rest)`` for each piece, in order."""
         return [function(kernel, data, piece, *rest) for piece in pieces]
 

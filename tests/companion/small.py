@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import resource
 import signal
 import threading
 import time
@@ -14,6 +15,7 @@ import numpy as np
 
 from nystrom_lib.companion.components import BiGaussian, File, Gaussian, StochasticGradientDescent
 from nystrom_lib.companion.config import Experiment, Record
+from nystrom_lib.companion.errors import StoreError
 from nystrom_lib.companion.outcome import Outcome
 from nystrom_lib.companion.results import Results
 from nystrom_lib.companion.runner import run
@@ -81,6 +83,25 @@ def write_for_ever(folder: Path, announce: Any) -> None:
             if j not in store.finished():
                 store.add(j, made_up(j, path=True))
                 announce.send(j)
+
+
+def write_until_it_fails(folder: Path, largest_file: int | None, report: Any) -> None:
+    """Add repetitions of 7 kB until the store refuses; report the error's name, its text and what is stored."""
+    if largest_file is not None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
+    try:
+        with Store(folder, EXPERIMENT, SHA) as store:
+            store.begin_session({})
+            for j in range(100_000):
+                if j not in store.finished():
+                    store.add(j, Outcome(made_up(j).numbers, {"path": np.zeros((40, 10, 2))}))
+    except StoreError as error:
+        try:
+            with Store(folder, EXPERIMENT, SHA) as store:
+                count = len(store.outcomes())
+        except StoreError:
+            count = 0
+        report.send((type(error).__name__, str(error), count))
 
 
 def slow_experiment() -> Experiment:

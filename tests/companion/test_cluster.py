@@ -109,7 +109,7 @@ def test_a_worker_that_dies_costs_nothing(cluster: LocalCluster, tmp_path: Path)
     """Killed with repetitions under way; the other does them again, and the table is the same."""
     victim = cluster.add_worker()
     slower = EXPERIMENT.replace(
-        descent=StochasticGradientDescent(step=2e-7, iterations=30_000, batch_size=10), record=Record()
+        descent=StochasticGradientDescent(step=2e-7, iterations=10_000, batch_size=10), record=Record()
     )
     dataset = nl.datasets.bigaussian(200)
     counts: list[int] = []
@@ -136,7 +136,9 @@ def test_a_worker_that_dies_costs_nothing(cluster: LocalCluster, tmp_path: Path)
     assert checksums(there) == checksums(here)
 
 
-def test_an_error_on_a_worker_comes_back(cluster: LocalCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_on_a_worker_comes_back(
+    cluster: LocalCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Data that the workers see differently are refused there."""
     real = cluster_module.Order
 

@@ -130,7 +130,7 @@ def test_a_configuration_cannot_be_changed() -> None:
         ({"norms": ["spectral", "trace"]}, "norms is .*; give each once, in the order"),
         ({"kernel": {"kind": "gaussian", "rho": 0}}, "kernel.rho is 0.0; it must be above 0"),
         ({"kernel": {"kind": "gaussian", "rho": float("nan")}}, "kernel.rho is nan; it must be finite"),
-        ({"kernel": {"kind": "gaussian", "rho": "1e-6"}}, r"kernel.rho is the text '1e-6', not a number; leave out the quotes"),
+        ({"kernel": {"kind": "gaussian", "rho": "1e-6"}}, "kernel.rho is the text '1e-6', not a number; leave"),
         ({"kernel": {"kind": "gaussian"}}, "kernel.rho is missing"),
         ({"kernel": {"kind": "gausian", "rho": 1}}, "kernel.kind is 'gausian' .did you mean 'gaussian'"),
         ({"kernel": Abalone()}, "kernel is a Abalone; it must be one of gaussian"),
@@ -139,7 +139,7 @@ def test_a_configuration_cannot_be_changed() -> None:
         ({"data": {"kind": "abalone", "attributes": "age"}}, "data.attributes is 'age'; it must be one of 'sex'"),
         ({"data": {"kind": "given", "sha256": "no"}}, "data.sha256 is 'no'; it must be 64 hexadecimal digits"),
         ({"data": {"kind": "file", "path": "\udcff"}}, "data.path .* cannot be written as UTF-8"),
-        ({"record": {"repetitions": [3], "every": 1}}, "record.repetitions .* all must be below 3"),
+        ({"record": {"repetitions": [3], "every": 1}}, "record.repetitions .* all must be below m = 3"),
         ({"record": {"repetitions": [1, 0], "every": 1}}, "record.repetitions .* in increasing order"),
         ({"record": {"repetitions": [1]}}, "record needs both repetitions and every"),
     ],
@@ -185,7 +185,7 @@ def test_yaml_cannot_execute_code(tmp_path: Path) -> None:
 def test_files(tmp_path: Path, name: str) -> None:
     experiment().save(tmp_path / name)
     assert Experiment.load(tmp_path / name) == experiment()
-    with pytest.raises(ConfigurationError, match="path is 'one.txt'"):
+    with pytest.raises(ConfigurationError, match=r"path is 'one\.txt'"):
         experiment().save(tmp_path / "one.txt")
 
 

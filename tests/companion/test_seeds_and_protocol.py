@@ -128,7 +128,7 @@ def test_data_in_memory() -> None:
         prepare(experiment)
     with pytest.raises(DataMismatchError, match="dataset has sha256"):
         prepare(experiment, nl.datasets.bigaussian(50))
-    with pytest.raises(DataMismatchError, match="n is 41; .* has 40 points"):
+    with pytest.raises(DataMismatchError, match=r"n is 41; .* has 40 points"):
         prepare(experiment.replace(n=41), dataset)
 
 

@@ -1,12 +1,9 @@
 """The store: atomic, shared, checked; never a silent loss."""
 
 import os
-import resource
 import shutil
 import sqlite3
 import subprocess
-import sys
-import textwrap
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
@@ -24,6 +21,7 @@ from nystrom_lib.companion.store import Store, store_path
 
 from . import small
 from .small import EXPERIMENT, SHA, made_up
+
 
 def filled(folder: Path, count: int = 20) -> Path:
     with Store(folder, EXPERIMENT, SHA) as store:
@@ -176,42 +174,15 @@ def test_reading_a_store_executes_nothing() -> None:
 
 # -- room and permission ---------------------------------------------------------------------------------------
 
-FILL = """
-    import sys
-    import numpy as np
-    from nystrom_lib.companion.errors import StoreError
-    from nystrom_lib.companion.outcome import Outcome
-    from nystrom_lib.companion.store import Store
-    from tests.companion.small import EXPERIMENT, SHA, made_up
-    try:
-        with Store(sys.argv[1], EXPERIMENT, SHA) as store:
-            store.begin_session({})
-            for j in range(100_000):
-                if j not in store.finished():
-                    store.add(j, Outcome(made_up(j).numbers, {"path": np.zeros((40, 10, 2))}))
-    except StoreError as error:
-        name, text = type(error).__name__, str(error)
-        try:
-            count = len(Store(sys.argv[1], EXPERIMENT, SHA).outcomes())
-        except StoreError:
-            count = 0
-        print(name, text, count, sep="|")
-"""
 
-
-def fill(folder: Path, root: Path, **options: object) -> tuple[str, str, int]:
+def fill(folder: Path, largest_file: int | None = None) -> tuple[str, str, int]:
     """Add repetitions in another process until it stops; give the error's name, its text and what is stored."""
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(FILL), str(folder)],
-        cwd=root,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        **options,  # type: ignore[call-overload]
-    )
-    assert done.stdout, done.stderr
-    name, text, count = done.stdout.strip().rsplit("\n", 1)[-1].split("|")
-    return name, text, int(count)
+    receiver, sender = small.context.Pipe(duplex=False)
+    process = small.start(small.write_until_it_fails, folder, largest_file, sender)
+    sender.close()
+    name, text, count = receiver.recv()
+    process.join()
+    return name, text, count
 
 
 @pytest.fixture
@@ -226,41 +197,38 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", str(disk)], check=True)
 
 
-def test_a_full_disk_is_an_error_and_loses_nothing(small_disk: Path, root: Path) -> None:
-    name, text, count = fill(small_disk, root)
+def test_a_full_disk_is_an_error_and_loses_nothing(small_disk: Path) -> None:
+    name, text, count = fill(small_disk)
     assert name == "UnwritableStoreError"
     assert "takes no more (database or disk is full); repetitions already stored are safe" in text
     assert count > 10
     # Still full: the same error, and still nothing lost.
-    assert fill(small_disk, root) == (name, text, count)
+    assert fill(small_disk) == (name, text, count)
     subprocess.run(["mount", "-o", "remount,size=600k", str(small_disk)], check=True)
-    name, text, more = fill(small_disk, root)
+    name, text, more = fill(small_disk)
     assert name == "UnwritableStoreError" and more > count + 10
 
 
-def test_a_disk_that_is_full_from_the_start(small_disk: Path, root: Path) -> None:
+def test_a_disk_that_is_full_from_the_start(small_disk: Path) -> None:
     filler = small_disk / "filler"
     filler.write_bytes(bytes(290_000))
-    name, text, count = fill(small_disk, root)
+    name, text, count = fill(small_disk)
     assert (name, count) == ("UnwritableStoreError", 0)
     assert "database or disk is full" in text
     # Not even half a store is left behind, and with room the run begins.
     assert [file.name for file in small_disk.iterdir()] == ["filler"]
     filler.unlink()
-    assert fill(small_disk, root)[2] > 10
+    assert fill(small_disk)[2] > 10
 
 
-def test_a_file_that_may_not_grow_is_an_error_and_loses_nothing(tmp_path: Path, root: Path) -> None:
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
-
-    name, text, count = fill(tmp_path, root, preexec_fn=limit)
+def test_a_file_that_may_not_grow_is_an_error_and_loses_nothing(tmp_path: Path) -> None:
+    name, text, count = fill(tmp_path, 200_000)
     assert name == "UnwritableStoreError" and "repetitions already stored are safe" in text
     assert count > 10
     assert len(open_again(tmp_path)) == count
 
 
-def test_a_folder_that_cannot_be_written(tmp_path: Path, root: Path) -> None:
+def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a folder")
     with pytest.raises(UnwritableStoreError, match="cannot be written"):
         Store(tmp_path / "file" / "runs", EXPERIMENT, SHA)
@@ -323,6 +291,7 @@ def test_many_writers_at_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) 
 
 
 # -- killed in the middle of writing ---------------------------------------------------------------------------
+
 
 def test_sigkill_while_writing(tmp_path: Path) -> None:
     """Twenty times: what a process said it had stored is stored, and the store opens."""

@@ -1,6 +1,10 @@
 """Imported once by the server that forks the tests' child processes: compiles what they will call."""
 
+import os
 import tempfile
+
+# GNU OpenMP refuses to work in a forked process, even for loops that run on one thread only, as they all do here.
+os.environ["NUMBA_THREADING_LAYER"] = "workqueue"
 
 from nystrom_lib.companion.runner import run
 
