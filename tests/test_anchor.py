@@ -68,4 +68,5 @@ def one_sample_by_numpy(batch: np.ndarray, N: int, S: np.ndarray) -> np.ndarray:
     T1 = N / len(batch) * k_batch.sum()
     T2 = N / len(batch) * np.sum(-64 * to_batch * k_batch[:, :, None], axis=1)
     upsilon = 2 * np.sum(-64 * to_sample * k_sample[:, :, None], axis=1)
-    return T1**2 / k_sample.sum() ** 2 * upsilon - 2 * T1 / k_sample.sum() * T2
+    gradient: np.ndarray = T1**2 / k_sample.sum() ** 2 * upsilon - 2 * T1 / k_sample.sum() * T2
+    return gradient

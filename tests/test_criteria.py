@@ -24,7 +24,9 @@ def landmarks(rho: float, n: int, optimised: bool, seed: int = 456) -> np.ndarra
     """A random sample of the notebook's data, or the same after a descent as in Figure 2."""
     S = notebook_sample(n, seed)
     if optimised:
-        S = nl.gradient_descent(nl.Gaussian(rho=rho), notebook_data(), S, step=1e-6, iterations=1000).sample
+        with nl.threads(1):
+            run = nl.gradient_descent(nl.Gaussian(rho=rho), notebook_data(), S, step=1e-6, iterations=1000)
+        S = run.sample
     return S
 
 
@@ -179,7 +181,8 @@ def test_spiky_kernel() -> None:
     """Catches an overflow at ρ = 1e8, where K is the identity."""
     X = notebook_data()[:100]
     errors = nl.nystrom_errors(nl.Gaussian(rho=1e8), X, X[:30])
-    assert (errors.trace, errors.spectral, errors.rank) == (70.0, pytest.approx(1.0, rel=1e-12), 30)
+    assert (errors.trace, errors.rank) == (70.0, 30)
+    assert errors.spectral == pytest.approx(1.0, rel=1e-12)
     assert errors.frobenius == pytest.approx(np.sqrt(70.0), rel=1e-12)
 
 
@@ -210,11 +213,11 @@ def test_tails_far_below_rounding() -> None:
 
 def test_optimal_error_of_rank_80() -> None:
     """Catches a subtraction tr K - Σ where the tail is 1e-10 of the trace."""
-    K = nl.Gaussian(rho=1.0).matrix(notebook_data())
-    tail = np.sum(np.linalg.eigvalsh(K)[:-80])  # good to 1e-6 or so at this size; below it would be noise
-    best = nl.best_rank_errors(nl.Gaussian(rho=1.0), notebook_data(), 80, norms=("trace",))
+    X = notebook_data()[:800]
+    tail = np.sum(np.linalg.eigvalsh(nl.Gaussian(rho=1.0).matrix(X))[:-80])  # noise only further below
+    best = nl.best_rank_errors(nl.Gaussian(rho=1.0), X, 80, norms=("trace",))
     assert best.trace == pytest.approx(tail, rel=1e-5)
-    assert f"{best.trace:.3g}" == "2.18e-07"
+    assert best.trace < 1e-9 * len(X)
 
 
 def test_factors_are_quotients_and_at_least_one() -> None:

@@ -49,7 +49,7 @@ def test_derivatives_agree_with_central_differences(name: str, d: int) -> None:
         up, down = S + h * V, S - h * V
         slope = (nl.radial_skd(kernel, X, up, False) - nl.radial_skd(kernel, X, down, False)) / (2 * h)
         gradient = nl.radial_skd_gradient(kernel, X, S)
-        assert np.sum(gradient * V) == pytest.approx(slope, rel=1e-6, abs=1e-8 * np.linalg.norm(gradient))
+        assert np.sum(gradient * V) == pytest.approx(slope, rel=1e-6, abs=1e-8 * float(np.linalg.norm(gradient)))
         change = (nl.radial_skd_gradient(kernel, X, up) - nl.radial_skd_gradient(kernel, X, down)) / (2 * h)
         curvature = nl.radial_skd_hessian(kernel, X, S) @ V.ravel()
         assert close(curvature.reshape(S.shape), change, 1e-6)

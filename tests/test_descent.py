@@ -58,15 +58,15 @@ def test_recorded_values_and_path() -> None:
     kernel, _ = pair("gaussian")
     X, S = cloud(2, 50, 4)
     norm2 = nl.squared_frobenius_norm(kernel, X)
-    result = nl.gradient_descent(
-        kernel, X, S, step=1e-4, iterations=22, record_every=5, keep_path=True, constant=norm2
-    )
+    result = nl.gradient_descent(kernel, X, S, step=1e-4, iterations=22, record_every=5, keep_path=True, constant=norm2)
+    assert result.path is not None
     assert list(result.iterations) == [0, 5, 10, 15, 20, 22]
     assert result.path.shape == (6, 4, 2)
     assert np.array_equal(result.path[0], S) and np.array_equal(result.path[-1], result.sample)
     expected = [nl.radial_skd(kernel, X, T, constant=norm2) for T in result.path]
     assert result.values == pytest.approx(np.array(expected), rel=1e-12)
     every = nl.gradient_descent(kernel, X, S, step=1e-4, iterations=22, keep_path=True)
+    assert every.path is not None
     assert every.path.shape == (23, 4, 2) and len(every.values) == 0
     assert np.array_equal(every.path[[0, 5, 10, 15, 20, 22]], result.path)
     for before, after in zip(every.path[:-1], every.path[1:], strict=True):
@@ -82,7 +82,7 @@ def test_recording_does_not_change_the_descent() -> None:
     plain = nl.stochastic_gradient_descent(kernel, X, S, **options)
     full = nl.stochastic_gradient_descent(kernel, X, S, **options, record_every=4, keep_path=True)
     assert np.array_equal(plain.sample, full.sample)
-    assert np.array_equal(full.path[-1], full.sample)
+    assert full.path is not None and np.array_equal(full.path[-1], full.sample)
     again = nl.stochastic_gradient_descent(kernel, X, S, **options)
     assert np.array_equal(plain.sample, again.sample)
 

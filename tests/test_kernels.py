@@ -100,6 +100,7 @@ def test_user_defined_kernels_know_what_they_were_told() -> None:
         lambda q, p: math.exp(-q),
         constants=(1.0, 2 * np.exp(-0.5), 4.0),
     )
+    assert known.constants is not None
     assert tuple(known.constants) == (1.0, 2 * np.exp(-0.5), 4.0)
     X, _ = cloud(2, 20, 3)
     assert nl.lipschitz_bound(known, X, 3).L == pytest.approx(

@@ -32,9 +32,12 @@ def test_theorem_holds_on_random_samples(name: str) -> None:
     rng, n, d, h = np.random.default_rng(3), 4, 2, 1e-5
     X, _ = cloud(d, 25, n)
     bound = nl.lipschitz_bound(kernel, X, n)
+
+    def gradient(Z: np.ndarray) -> np.ndarray:
+        return nl.radial_skd_gradient(kernel, X, Z.reshape(n, d)).ravel()
+
     for scale in (0.05, 0.3, 1.0, 3.0):
         S, other = rng.normal(size=(2, n, d)) * scale
-        gradient = lambda Z: nl.radial_skd_gradient(kernel, X, Z.reshape(n, d)).ravel()  # noqa: E731
         steps = np.eye(n * d) * h
         H = np.array([(gradient(S.ravel() + e) - gradient(S.ravel() - e)) / (2 * h) for e in steps])
         blocks = np.abs(H).reshape(n, d, n, d).max(axis=(1, 3))

@@ -23,14 +23,15 @@ def numpy_kernel(kernel: oracle.OracleKernel, A: np.ndarray, B: np.ndarray) -> n
     """K by numpy in double precision, with the parameters of `KERNELS`."""
     r = np.linalg.norm(A[:, None] - B[None], axis=2)
     with np.errstate(all="ignore"):
-        return {
+        values: dict[str, np.ndarray] = {
             "gaussian": np.exp(-0.7 * r**2),
             "matern12": np.exp(-r / 0.8),
             "matern32": (1 + np.sqrt(3) * r / 0.6) * np.exp(-np.sqrt(3) * r / 0.6),
             "matern52": (1 + np.sqrt(5) * r / 1.3 + 5 * r**2 / (3 * 1.3**2)) * np.exp(-np.sqrt(5) * r / 1.3),
             "rational_quadratic": (1 + r**2 / (2 * 1.7 * 0.9**2)) ** -1.7,
             "polynomial": (1.2 * A @ B.T + 0.4) ** 3,
-        }[kernel.name]
+        }
+    return values[kernel.name]
 
 
 def numpy_skd(kernel: oracle.OracleKernel, X: np.ndarray, S: np.ndarray) -> float:

@@ -78,9 +78,9 @@ class Cluster:
         outcome: Outcome = result_of(self._futures.pop(j))
         return j, outcome
 
-    def steps(self) -> int:
+    def steps(self) -> int | None:
         """Workers do not report steps."""
-        return 0
+        return None
 
     def stop(self) -> None:
         """Withdraw what is under way."""
@@ -124,8 +124,8 @@ def run_there(
         if spread == "sums":
             run_here(experiment, dataset, store, threads, progress, ClusterSums(client, order, sent))
             return
-        problem = ready(experiment, dataset, store, threads)
-        backend = Cluster(client, replace(order, constants=tuple(problem.constants.items())), sent)
+        constants = store.constants() or dict(ready(experiment, dataset, store, threads).constants)
+        backend = Cluster(client, replace(order, constants=tuple(constants.items())), sent)
         shared = {"repetitions": backend.threads, "each": 1}
         store.begin_session(provenance.session(where="cluster", threads=shared, workers=_machines(client)))
         complete(experiment, store, backend, progress)

@@ -281,17 +281,35 @@ def _flat(plain: Any, prefix: str = "") -> dict[str, Any]:
 
 def _differences(found: Mapping[int, Outcome], stored: Mapping[int, Outcome], results: Results) -> pd.DataFrame:
     common = sorted(set(found) & set(stored))
-    names = sorted({name for j in common for o in (found[j], stored[j]) for name in o.numbers}, key=_column_order)
+    both = [outcome for j in common for outcome in (found[j], stored[j])]
     rows = []
-    for name in names:
+    for name in sorted({name for outcome in both for name in outcome.numbers}, key=_column_order):
         quantity, _, stage = name.partition(".")
-        if quantity in TIMINGS:
-            continue
-        tolerance = tolerance_for(quantity, stage, results.constants, results.provenance)
         pairs = [(j, found[j].numbers.get(name, np.nan), stored[j].numbers.get(name, np.nan)) for j in common]
-        rows.append({"quantity": quantity, "stage": stage, **_worst(pairs, tolerance)})
-    columns = ["quantity", "stage", "repetitions", "difference", "repetition", "found", "stored"]
-    return pd.DataFrame(rows, columns=[*columns, "tolerance", "within", "reason"])
+        if quantity not in TIMINGS:
+            rows.append(_row(quantity, stage, pairs, results))
+    for name in sorted({name for outcome in both for name in outcome.arrays}):
+        pairs = [pair for j in common for pair in _elements(j, found[j].arrays.get(name), stored[j].arrays.get(name))]
+        rows.append(_row(name, STAGES[-1], pairs, results))
+    return pd.DataFrame(rows, columns=_COMPARED)
+
+
+_COMPARED = (
+    "quantity", "stage", "repetitions", "difference", "repetition", "found", "stored", "tolerance", "within", "reason"
+)  # fmt: skip
+
+
+def _row(quantity: str, stage: str, pairs: list[tuple[int, float, float]], results: Results) -> dict[str, Any]:
+    return {"quantity": quantity, "stage": stage, **_worst(pairs, tolerance_for(quantity, results.constants))}
+
+
+def _elements(j: int, found: Array | None, stored: Array | None) -> list[tuple[int, float, float]]:
+    """Entry by entry; an array that is missing or has another shape differs without bound."""
+    if found is None and stored is None:
+        return []
+    if found is None or stored is None or found.shape != stored.shape:
+        return [(j, np.nan, 0.0)]
+    return [(j, float(a), float(b)) for a, b in zip(found.ravel(), stored.ravel(), strict=True)]
 
 
 def _worst(pairs: list[tuple[int, float, float]], tolerance: Tolerance) -> dict[str, Any]:
@@ -299,7 +317,7 @@ def _worst(pairs: list[tuple[int, float, float]], tolerance: Tolerance) -> dict[
     there = [pair for pair in pairs if not (np.isnan(pair[1]) and np.isnan(pair[2]))]
     j, found, stored = max(there, key=lambda pair: tolerance.excess(pair[1], pair[2]))
     return {
-        "repetitions": len(there),
+        "repetitions": len({pair[0] for pair in there}),
         "difference": abs(found - stored),
         "repetition": j,
         "found": found,
@@ -367,11 +385,8 @@ def verify(
 
 
 def _constant_differences(found: Mapping[str, float], stored: Results) -> pd.DataFrame:
-    rows = []
-    for name, value in stored.constants.items():
-        tolerance = tolerance_for(name, "constant", stored.constants, stored.provenance)
-        rows.append({"quantity": name, "stage": "constant", **_worst([(-1, found[name], value)], tolerance)})
-    return pd.DataFrame(rows)
+    rows = [_row(name, "constant", [(-1, found[name], value)], stored) for name, value in stored.constants.items()]
+    return pd.DataFrame(rows, columns=_COMPARED)
 
 
 def _chosen(repetitions: int | Iterable[int], there: list[int]) -> list[int]:

@@ -48,8 +48,8 @@ class Backend(Protocol):
     def next(self, timeout: float) -> tuple[int, Outcome] | None:
         """One that is done (raise what it raised), or None if there is none in time."""
 
-    def steps(self) -> int:
-        """How many steps the repetition under way has done, if there is only one."""
+    def steps(self) -> int | None:
+        """How many steps the repetition under way has done, if there is only one; None if nobody knows."""
 
     def stop(self) -> None:
         """Give up what is under way."""
@@ -115,9 +115,9 @@ class Threads:
             raise outcome
         return j, outcome
 
-    def steps(self) -> int:
+    def steps(self) -> int | None:
         """How far the one repetition has come."""
-        return self._steps
+        return self._steps if self.workers == 1 else None
 
     def stop(self) -> None:
         """End the threads, those that notice in time."""
@@ -183,7 +183,7 @@ def run(
         raise ConfigurationError("threads", f"is {threads}; it must be at least 1.")
     if spread not in ("repetitions", "sums"):
         raise ConfigurationError("spread", f"is {spread!r}; it must be 'repetitions' or 'sums'.")
-    dataset = _aside(lambda: load_data(experiment, dataset))
+    dataset = aside(lambda: load_data(experiment, dataset))
     with Store(folder, experiment, dataset.sha256) as store:
         try:
             if cluster is None:
@@ -227,12 +227,13 @@ def ready(
 ) -> Problem:
     """The problem with its constants, which are computed once and kept in the store."""
 
+    known = store.constants()
+
     def work() -> Problem:
         with nl.threads(threads):
             return prepare(experiment, dataset, known, sums)
 
-    known = store.constants()
-    problem = _aside(work)
+    problem = aside(work)
     # Another process may have been quicker: then its constants count.
     return problem if known is not None else replace(problem, constants=store.keep_constants(problem.constants))
 
@@ -240,7 +241,7 @@ def ready(
 def complete(experiment: Experiment, store: Store, backend: Backend, show: bool) -> None:
     """Hand out what is left, and store what comes back, until nothing is left."""
     pending = deque(_in_turn(left_to_do(store, experiment), store.session or 1))
-    alone = len(pending) == 1
+    alone = len(pending) == 1 and backend.steps() is not None
     total, done, unit = (
         (experiment.descent.steps, 0, "step") if alone else (experiment.m, experiment.m - len(pending), "repetition")
     )
@@ -254,7 +255,7 @@ def complete(experiment: Experiment, store: Store, backend: Backend, show: bool)
                 if finished is not None:
                     store.add(*finished)
                     under_way.remove(finished[0])
-                bar.reach(backend.steps() if alone else experiment.m - len(pending) - len(under_way))
+                bar.reach((backend.steps() or 0) if alone else experiment.m - len(pending) - len(under_way))
     finally:
         backend.stop()
 
@@ -281,7 +282,7 @@ def _in_turn(pending: list[int], session: int) -> list[int]:
     return pending[start:] + pending[:start]
 
 
-def _aside(work: Callable[[], Result]) -> Result:
+def aside(work: Callable[[], Result]) -> Result:
     """Do ``work`` on another thread, so that Ctrl-C is heard at once, however long a compiled call takes."""
     results: queue.SimpleQueue[tuple[bool, Any]] = queue.SimpleQueue()
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-ROWS, COLUMNS = 2**19, 48
-ROOM = 80_000_000
+ROWS, COLUMNS = 2**19, 80
+ROOM = 130_000_000
 
 CHILD = """
     import resource, sys, tempfile
@@ -36,7 +36,7 @@ CHILD = """
 @pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits a process's memory as Linux does")
 def test_a_memory_map_larger_than_memory(tmp_path: Path, root: Path) -> None:
-    """200 MB of data, 80 MB of room: the whole protocol runs where the file cannot even be loaded."""
+    """335 MB of data, 130 MB of room: the whole protocol runs where the file cannot even be loaded."""
     large, little = tmp_path / "large.npy", tmp_path / "little.npy"
     rng = np.random.default_rng(0)
     block = rng.normal(size=(2**14, COLUMNS))

@@ -148,11 +148,22 @@ def test_equal_results_agree(results: Results, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["R.initial", "R.optimised", "trace.optimised", "E_sp.optimised", "rank.initial"])
 def test_a_changed_number_is_found(results: Results, name: str) -> None:
-    comparison = compare(altered(results, name, 1.01), results)
+    comparison = compare(altered(results, name, 1.5 if name.startswith("rank") else 1.0002), results)
     (row,) = comparison.table[~comparison.table["within"]].to_dict("records")
     assert (f"{row['quantity']}.{row['stage']}", row["repetition"]) == (name, 3)
     with pytest.raises(VerificationError, match=rf"{row['quantity']} \({row['stage']}\) of repetition 3 is"):
         comparison.check()
+
+
+@pytest.mark.parametrize("name", ["curve", "path"])
+def test_a_changed_curve_or_path_is_found(results: Results, name: str) -> None:
+    array = results.outcomes[0].arrays[name].copy()
+    array[-1, -1] *= 1.0002
+    for wrong in (array, array[:, :-1]):
+        arrays = {**results.outcomes[0].arrays, name: wrong}
+        false = Results({**results.outcomes, 0: Outcome(results.outcomes[0].numbers, arrays)}, results.provenance)
+        with pytest.raises(VerificationError, match=rf"{name} \(optimised\) of repetition 0 is"):
+            compare(results, false).check()
 
 
 def test_what_else_differs_is_noted(results: Results, tmp_path: Path) -> None:
