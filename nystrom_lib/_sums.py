@@ -37,6 +37,7 @@ class PairSums:
         self._over_landmarks = np.empty((self.n, width + 1), kind)
         self._over_data = np.empty((self.n, width + 1), kind)
         self._moved = np.zeros_like(self._S)
+        self._previous = np.zeros_like(self._S)
         self._picked: NDArray[Any] = np.empty((batch, self.d), kind)
         self._work: dict[int, Any] = {}
         self.place(sample)
@@ -44,10 +45,16 @@ class PairSums:
     def place(self, sample: NDArray[Any]) -> None:
         """Set the landmarks."""
         self._S[:, : self.d] = sample - self.centre
+        self._previous[:] = self._S
 
     def take(self) -> Array:
         """The landmarks as they are now."""
         sample: Array = self._S[:, : self.d] + self.centre
+        return sample
+
+    def step_back(self) -> Array:
+        """The landmarks as they were before the last step."""
+        sample: Array = self._previous[:, : self.d] + self.centre
         return sample
 
     def _workspace(self, slots: int) -> Any:
@@ -70,7 +77,7 @@ class PairSums:
         return norm, total, over_landmarks, over_data
 
     def descend(self, batches: NDArray[np.int64], first_part: int, iterations: int, step: float) -> int:
-        """Take steps in place; returns how many were taken before the sample would have become non-finite."""
+        """Take steps in place; returns how many were taken before the sample, or R, became non-finite."""
         return self._run(iterations, batches, first_part, step)[0]
 
     def _run(
@@ -81,7 +88,7 @@ class PairSums:
             steps, norm, total = run(
                 self.kernel.radial, self._slope, self.kernel._p, self._S, self.data, self.centre, batches, first_part,
                 iterations, step, self._workspace(slots),
-                (self._over_landmarks, self._over_data, self._moved, self._picked),
+                (self._over_landmarks, self._over_data, self._moved, self._previous, self._picked),
             )  # fmt: skip
         return int(steps), float(norm), float(total)
 

@@ -20,7 +20,7 @@ def _row_blocks(array: NDArray[Any]) -> Iterator[tuple[int, NDArray[Any]]]:
         yield start, array[start : start + rows]
 
 
-def points(name: str, value: ArrayLike, *, dimension: int | None = None) -> NDArray[Any]:
+def points(name: str, value: ArrayLike, *, dimension: int | None = None, like: str = "data") -> NDArray[Any]:
     """A C-contiguous (rows, d) array of finite floats; float32 stays float32, everything else becomes float64."""
     array = value if isinstance(value, np.ndarray) else _as_array(name, value)
     if array.ndim != 2:
@@ -31,7 +31,7 @@ def points(name: str, value: ArrayLike, *, dimension: int | None = None) -> NDAr
     if array.shape[0] < 1 or array.shape[1] < 1:
         raise ValueError(f"{name} has shape {array.shape}; it must hold at least one point of at least one coordinate.")
     if dimension is not None and array.shape[1] != dimension:
-        raise ValueError(f"{name} has points of {array.shape[1]} coordinates; the data have {dimension}.")
+        raise ValueError(f"{name} has points of {array.shape[1]} coordinates; those of {like} have {dimension}.")
     if array.dtype.kind not in "fiub":
         raise ValueError(f"{name} has dtype {array.dtype}; it must hold real numbers.")
     if array.dtype not in (np.float32, np.float64) or not array.flags.c_contiguous or not array.dtype.isnative:
@@ -52,9 +52,9 @@ def _as_array(name: str, value: Any) -> NDArray[Any]:
         raise ValueError(f"{name} is ragged; it must be an array with a row for each point.") from None
 
 
-def float_points(name: str, value: ArrayLike, *, dimension: int | None = None) -> Array:
+def float_points(name: str, value: ArrayLike, *, dimension: int | None = None, like: str = "data") -> Array:
     """As :func:`points`, always float64."""
-    array: Array = points(name, value, dimension=dimension).astype(np.float64, copy=False)
+    array: Array = points(name, value, dimension=dimension, like=like).astype(np.float64, copy=False)
     return array
 
 

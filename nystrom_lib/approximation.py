@@ -86,7 +86,7 @@ class NystromApproximation:
         >>> nl.NystromApproximation(nl.Gaussian(rho=1.0), [[0.0], [1.0]]).features([[0.0]])
         array([[1., 0.]])
         """
-        x = check.points("x", x, dimension=self.sample.shape[1])
+        x = check.points("x", x, dimension=self.sample.shape[1], like="sample")
         features = np.empty((len(x), self.rank))
         self._tiles(x, features)
         return features
@@ -104,7 +104,7 @@ class NystromApproximation:
 
     def residuals(self, x: ArrayLike) -> Array:
         """K(x_i, x_i) − K̂(x_i, x_i) of each point: O(Nn²) time, a few megabytes of memory whatever N."""
-        x = check.points("x", x, dimension=self.sample.shape[1])
+        x = check.points("x", x, dimension=self.sample.shape[1], like="sample")
         return self._tiles(x, np.empty((0, self.rank)))
 
     @cached_property

@@ -202,6 +202,7 @@ def _run(
     kind = _float_kind(dtype)
     sums = PairSums(kernel, data, sample, batch, kind)
     recorder = PairSums(kernel, data, sample) if record_every else None
+    now = sample
     stops = _stops(iterations, record_every or (1 if keep_path else 0))
     values: list[float] = []
     path: list[Array] = []
@@ -216,20 +217,22 @@ def _run(
             done += count
             if progress is not None:
                 progress(done)
-        now = sums.take()
-        if recorder is not None:
+        now = sums.take() if done else sample.copy()
+        # a radial kernel is bounded, so R is finite wherever S is; with others the last sample is always looked at
+        if recorder is not None or (done == iterations and not kernel.radial):
+            recorder = recorder or PairSums(kernel, data, sample)
             recorder.place(now)
             norm, total = recorder.totals()
             value = constant - (total * (total / norm) if norm > 0.0 else 0.0)
             if not np.isfinite(value):
-                raise DescentError(done, path[-1] if path else sample.copy(), step)
+                raise DescentError(done, sums.step_back() if done else now, step)
             values.append(value)
         if keep_path:
             path.append(now)
     return Descent(
-        sums.take(),
-        np.array(values),
-        np.array(stops if recorder is not None or keep_path else [], dtype=np.int64),
+        now,
+        np.array(values if record_every else []),
+        np.array(stops if record_every or keep_path else [], dtype=np.int64),
         np.array(path) if keep_path else None,
     )
 

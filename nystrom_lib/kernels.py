@@ -115,7 +115,7 @@ class Kernel:
 
     def _scalars(self, a: ArrayLike, b: ArrayLike | None, address: int) -> Array:
         a = check.float_points("a", a)
-        b = a if b is None else check.float_points("b", b, dimension=a.shape[1])
+        b = a if b is None else check.float_points("b", b, dimension=a.shape[1], like="a")
         d = a.shape[1]
         padded = np.zeros((len(a), d + d % 2))
         padded[:, :d] = a
@@ -201,7 +201,7 @@ class Kernel:
     @staticmethod
     def _two(s: ArrayLike, x: ArrayLike) -> tuple[Array, Array]:
         s = check.float_points("s", s)
-        return s, check.float_points("x", x, dimension=s.shape[1])
+        return s, check.float_points("x", x, dimension=s.shape[1], like="s")
 
 
 def _set(kernel: Kernel, **values: Any) -> None:

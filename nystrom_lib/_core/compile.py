@@ -96,15 +96,20 @@ _TWINS: dict[int, Any] = {}
 
 
 def address_of(signature: Any, *, cache: bool) -> Callable[[Callable[..., Any]], int]:
-    """Compile a callback and give its machine address."""
+    """Compile a callback and give its machine address.
+
+    Not by ``numba.cfunc``: it links the code into a wrapper and optimises it again in the process that compiles, but
+    not in those that load it from the cache, and a reordered sum then differs in its last bit.
+    """
 
     def decorate(function: Callable[..., Any]) -> int:
         def make(on_disk: bool) -> Any:
-            return numba.cfunc(signature, cache=on_disk)(function)
+            return numba.njit(signature, cache=on_disk, nogil=True)(function)
 
         compiled = _cached(make) if cache else make(False)
         _KEEP.append(compiled)  # an address does not keep its code alive
-        return int(compiled.address)
+        result = next(iter(compiled.overloads.values()))
+        return int(result.library.get_pointer_to_function(result.fndesc.llvm_cfunc_wrapper_name))
 
     return decorate
 

@@ -545,7 +545,7 @@ def run(radial, address, p, S, X, centre, batches, first_part, iterations, step,
     An empty ``batches`` means the exact gradient; otherwise row i holds the batch of step i, whose first
     ``first_part`` points estimate the factor T₁ of Eq. (7) and the rest everything else (0: Eq. (6)).
     """
-    over_landmarks, over_data, moved, XB = buffers
+    over_landmarks, over_data, moved, previous, XB = buffers
     N = X.shape[0]
     b = batches.shape[1]
     zero = work[7][: X.shape[1]]
@@ -555,16 +555,18 @@ def run(radial, address, p, S, X, centre, batches, first_part, iterations, step,
     for i in range(max(iterations, 1 if iterations < 0 else 0)):
         norm = among_landmarks(radial, slopes, address, p, S, work, over_landmarks)
         scale = 1.0
-        points = X
-        origin = centre
         if b > 0:
             pick(X, centre, batches[i], XB)
-            points = XB[first_part:]
-            origin = zero
-            scale = N / points.shape[0]
-        t1 = scale * against_data(radial, slopes, address, p, S, points, origin, work, work[4], work[5], over_data)
+            rest = XB[first_part:]
+            scale = N / rest.shape[0]
+            t1 = scale * against_data(radial, slopes, address, p, S, rest, zero, work, work[4], work[5], over_data)
+        else:
+            t1 = against_data(radial, slopes, address, p, S, X, centre, work, work[4], work[5], over_data)
         if iterations < 0:
             break
+        if not (np.isfinite(norm) and np.isfinite(t1)):  # the step before this one has left the finite numbers
+            S[:, :] = previous
+            return i - 1, norm, t1
         other = t1
         if first_part > 0:
             first = XB[:first_part]
@@ -576,6 +578,7 @@ def run(radial, address, p, S, X, centre, batches, first_part, iterations, step,
         c = 2.0 * step * other * inverse * scale
         if move(radial, S, over_landmarks, over_data, a, c, moved) != 0.0:
             return i, norm, t1
+        previous[:, :] = S
         S[:, :] = moved
     return iterations, norm, t1
 

@@ -31,23 +31,24 @@ _ROUND = 6755399441055744.0  # 1.5 * 2**52: adding it rounds to an integer, whic
 
 @jit(flags=ORDERED)
 def exp(x):
-    """e^x for x ≤ 709 to one unit in the last place, in a form LLVM can vectorise (numba's own calls libm)."""
+    """e^x for x ≤ 709 to one unit in the last place, in a form LLVM can vectorise (numba's own calls libm).
+
+    x = k ln 2 + r, |r| ≤ ln 2 / 2; the polynomial is near-minimax for e^r, its relative error 4e-18.
+    """
     t = x * _LOG2E + _ROUND
     k = t - _ROUND
     r = x - k * _LN2_HIGH
     r = r - k * _LN2_LOW
-    p = 1.0 / 6227020800.0
-    p = p * r + 1.0 / 479001600.0
-    p = p * r + 1.0 / 39916800.0
-    p = p * r + 1.0 / 3628800.0
-    p = p * r + 1.0 / 362880.0
-    p = p * r + 1.0 / 40320.0
-    p = p * r + 1.0 / 5040.0
-    p = p * r + 1.0 / 720.0
-    p = p * r + 1.0 / 120.0
-    p = p * r + 1.0 / 24.0
-    p = p * r + 1.0 / 6.0
-    p = p * r + 0.5
+    p = 2.5110049204818658e-08
+    p = p * r + 2.763265472252779e-07
+    p = p * r + 2.755724088722987e-06
+    p = p * r + 2.4801485441561313e-05
+    p = p * r + 0.00019841269890076403
+    p = p * r + 0.0013888888952352863
+    p = p * r + 0.008333333333319589
+    p = p * r + 0.04166666666648795
+    p = p * r + 0.1666666666666668
+    p = p * r + 0.5000000000000019
     p = p * r + 1.0
     p = p * r + 1.0
     power_of_two = np.int64((np.float64(t).view(np.int64) + 1023) << 52).view(np.float64)
@@ -89,9 +90,15 @@ def matern12_squared(q, p):
 
 
 @jit(flags=ORDERED)
+def bounded(u):
+    """u, but not so large that a polynomial of it times e^(−u) could be ∞ · 0."""
+    return 1000.0 if u > 1000.0 else u
+
+
+@jit(flags=ORDERED)
 def matern32_value(q, p):
     """κ(q) = (1 + u) e^(−u), u = √(3q)/ℓ, p = (√3/ℓ,)."""
-    u = p[0] * math.sqrt(q)
+    u = bounded(p[0] * math.sqrt(q))
     return (1.0 + u) * exp(-u)
 
 
@@ -99,7 +106,7 @@ def matern32_value(q, p):
 def matern32_squared(q, p):
     """φ = (1 + u)² e^(−2u); φ'' ~ 1/√q at 0, where it only ever stands beside a factor q and is given as 0."""
     b = p[0] * p[0]
-    u = p[0] * math.sqrt(q)
+    u = bounded(p[0] * math.sqrt(q))
     e = exp(-2.0 * u)
     second = 0.5 * b * b * e * (1.0 + 2.0 * u) / u if u > 0.0 else 0.0
     return (1.0 + u) * (1.0 + u) * e, -b * (1.0 + u) * e, second
@@ -108,7 +115,7 @@ def matern32_squared(q, p):
 @jit(flags=ORDERED)
 def matern52_value(q, p):
     """κ(q) = (1 + u + u²/3) e^(−u), u = √(5q)/ℓ, p = (√5/ℓ,)."""
-    u = p[0] * math.sqrt(q)
+    u = bounded(p[0] * math.sqrt(q))
     return (1.0 + u + u * u / 3.0) * exp(-u)
 
 
@@ -116,7 +123,7 @@ def matern52_value(q, p):
 def matern52_squared(q, p):
     """φ = (1 + u + u²/3)² e^(−2u)."""
     b = p[0] * p[0]
-    u = p[0] * math.sqrt(q)
+    u = bounded(p[0] * math.sqrt(q))
     e = exp(-2.0 * u)
     k = 1.0 + u + u * u / 3.0
     second = b * b * e * ((1.0 + u) * (1.0 + u) / 18.0 + k / 6.0)
@@ -221,7 +228,9 @@ def _loop(action: int, code: int, t: Any, p: Any) -> float:  # pragma: no cover 
     raise AssertionError("only compiled code calls this")
 
 
-@overload(_loop, prefer_literal=True, jit_options={"fastmath": SUMS})
+# Inlined, because a copy left outside would be linked from wherever the process has one: the process that compiles
+# has another than those that load the cache, and the sums of the two differ in their last bits.
+@overload(_loop, prefer_literal=True, jit_options={"fastmath": SUMS, "forceinline": True})
 def _choose_loop(action, code, t, p):
     """Pick the loop while compiling: the choice costs nothing at run time and numba can cache the result."""
     return _make_loop(action.literal_value, *_PROFILES[code.literal_value])
