@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
 import numba
 
@@ -79,6 +80,24 @@ def one_pool(work: float) -> Iterator[tuple[bool, int]]:
             _inside -= 1
             if _inside == 0:
                 _limit.restore_original_limits()
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def steady(function: Callable[P, T]) -> Callable[P, T]:
+    """Hold BLAS at one thread for a function that calls NumPy or SciPy on matrices.
+
+    What they compute depends in its last bits on the number of BLAS threads, and ours must not.
+    """
+
+    @wraps(function)
+    def held(*arguments: P.args, **named: P.kwargs) -> T:
+        with one_pool(0.0):
+            return function(*arguments, **named)
+
+    return held
 
 
 _found: Any = None

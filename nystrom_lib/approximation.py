@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _validation as check
 from ._core import pairs, profiles
-from ._threads import one_pool
+from ._threads import one_pool, steady
 from ._validation import Array, as_writable
 from .kernels import Kernel, require
 
@@ -61,6 +61,7 @@ class NystromApproximation:
            [0.7788, 0.8868]])
     """
 
+    @steady
     def __init__(self, kernel: Kernel, sample: ArrayLike) -> None:
         self.kernel = require(kernel)
         self.sample = check.float_points("sample", sample)
@@ -91,11 +92,13 @@ class NystromApproximation:
         self._tiles(x, features)
         return features
 
+    @steady
     def block(self, x: ArrayLike, y: ArrayLike) -> Array:
         """Entries K̂(x_i, y_j), shape (len(x), len(y))."""
         block: Array = self.features(x) @ self.features(y).T
         return block
 
+    @steady
     def matrix(self, x: ArrayLike) -> Array:
         """The whole matrix K̂(S) of Eq. (2) for the points ``x``."""
         features = self.features(x)
@@ -149,6 +152,7 @@ def _trsm() -> int:
     return int(get_cython_function_address("scipy.linalg.cython_blas", "dtrsm"))
 
 
+@steady
 def nystrom_from_columns(matrix: ArrayLike, indices: ArrayLike) -> Array:
     r"""The Nyström approximation from columns of a matrix, Eq. (1):
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _sums
 from . import _validation as check
 from ._core import pairs, precise, profiles
-from ._threads import one_pool
+from ._threads import one_pool, steady
 from ._validation import Array, as_writable
 from .approximation import EXACT_DIMENSIONS, NystromApproximation
 from .kernels import Kernel, require
@@ -65,6 +65,7 @@ def _matrix(matrix: ArrayLike | None, N: int) -> Array:
     return K
 
 
+@steady
 def nystrom_errors(
     kernel: Kernel,
     data: ArrayLike,
@@ -223,6 +224,7 @@ def _top_eigenvalues(product: Callable[[Array], Array], N: int, count: int) -> A
     return ordered
 
 
+@steady
 def best_rank_errors(
     kernel: Kernel,
     data: ArrayLike,

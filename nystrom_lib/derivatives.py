@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _validation as check
 from ._sums import PairSums
+from ._threads import steady
 from ._validation import Array
 from .kernels import Kernel
 from .radial_skd import checked
@@ -58,6 +59,7 @@ def skd_coefficient_gradient(kernel: Kernel, data: ArrayLike, sample: ArrayLike)
     return (over_data - 2.0 * total / norm * over_landmarks) / norm
 
 
+@steady
 def radial_skd_hessian(kernel: Kernel, data: ArrayLike, sample: ArrayLike) -> Array:
     r"""The Hessian of R, blocks :math:`\mathbf B^{k,k'}` of Eq. (11) and (12); shape (n·d, n·d).
 
@@ -103,6 +105,7 @@ def _sum_left_left(kernel: Kernel, here: Array, points: NDArray[Any]) -> Array:
     return total
 
 
+@steady
 def hessian_vector_product(kernel: Kernel, data: ArrayLike, sample: ArrayLike, vector: ArrayLike) -> Array:
     r""":math:`\nabla^2R(S)\,v` without the matrix, in O((n² + nN)d) time; ``vector`` and the result have shape (n, d).
 
@@ -177,6 +180,7 @@ class _HessianProduct:
         return product
 
 
+@steady
 def largest_hessian_eigenvalue(kernel: Kernel, data: ArrayLike, sample: ArrayLike, *, tolerance: float = 1e-8) -> float:
     r"""The largest eigenvalue of :math:`\nabla^2R(S)`, by a Lanczos iteration on Hessian–vector products.
 

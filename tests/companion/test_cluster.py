@@ -68,8 +68,8 @@ def cluster(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Iterator[Lo
 
 
 def test_the_same_numbers_as_here_to_the_last_bit(cluster: LocalCluster, tmp_path: Path) -> None:
-    there = run(EXPERIMENT, tmp_path / "there", cluster=cluster.address, progress=False)
     here = run(EXPERIMENT, tmp_path / "here", progress=False)
+    there = run(EXPERIMENT, tmp_path / "there", cluster=cluster.address, progress=False)
     assert checksums(there) == checksums(here)
     assert there.constants == here.constants
     (session,) = there.provenance["sessions"]

@@ -336,7 +336,8 @@ def test_where_the_numbers_come_from(undisturbed: Results, root: Path) -> None:
     assert session["repetitions"] == 40 and session["wall_seconds"] > 0
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", session["started"])
     assert str(root) not in json.dumps(session), "no path of this machine"
-    assert session["commit"] == provenance.git_state(Path(provenance.__file__).parent)[0]
+    assert session["commit"] is None or re.fullmatch("[0-9a-f]{40}", session["commit"])
+    assert session["dirty"] in (None, True, False)
 
 
 def test_commit_and_dirty_flag(tmp_path: Path) -> None:
