@@ -26,7 +26,7 @@ from numba.extending import intrinsic
 
 from .compile import SUMS, both, jit, wide
 
-BLOCK = 512  #: points per block of the fused way: d coordinates of them fit the first-level cache
+BLOCK = 1024  #: points per block of the fused way: d coordinates of them fit the first-level cache
 BUFFER = 2048  #: pair scalars evaluated at once, several short rows together
 FILL_ROWS = 16  #: rows of a kernel matrix filled together
 FUSED_ROWS = 256  #: landmarks per piece of work of the fused way
@@ -35,6 +35,8 @@ TILE_POINTS = 256  #: points per tile of the BLAS way
 SYMMETRIC_FROM = 384  #: from this many landmarks the BLAS way uses the symmetry of K_S: fewer gain nothing,
 SYMMETRIC_TO = 4096  #: and more than this many would need too much memory
 CANCELLED = 1e-4  #: pairs closer than this, relative to their norms, are computed again from differences
+
+NOWHERE = -(2**40)  #: no point of one set is a point of the other
 
 TOTALS, SLOPES = -1, -2  #: what :func:`run` can do besides a number of steps
 
@@ -231,8 +233,11 @@ def squared_norms(S, norms):
 
 
 @jit(flags=SUMS)
-def distances(Q, A, a0, norms_a, B, norms_b):
-    """Turn Q[k, j] = ⟨a, b⟩ into ‖a − b‖², pairs that cancel computed again from their differences."""
+def distances(Q, A, a0, norms_a, B, norms_b, same):
+    """Turn Q[k, j] = ⟨a, b⟩ into ‖a − b‖², pairs that cancel computed again from their differences.
+
+    Point k + ``same`` of B is point k of A itself; NOWHERE if the two have nothing in common.
+    """
     for k in range(Q.shape[0]):
         norm = norms_a[a0 + k]
         cancelled = 0
@@ -241,9 +246,12 @@ def distances(Q, A, a0, norms_a, B, norms_b):
             q = scale - 2.0 * Q[k, j]
             cancelled += q < CANCELLED * scale
             Q[k, j] = q
+        if 0 <= k + same < Q.shape[1]:
+            Q[k, k + same] = 0.0
+            cancelled -= 1
         if cancelled > 0:
             for j in range(Q.shape[1]):
-                if Q[k, j] < CANCELLED * (norm + norms_b[j]):
+                if Q[k, j] < CANCELLED * (norm + norms_b[j]) and j != k + same:
                     q = 0.0
                     for l in range(A.shape[1]):
                         difference = A[a0 + k, l] - B[j, l]
@@ -253,7 +261,7 @@ def distances(Q, A, a0, norms_a, B, norms_b):
 
 @jit(flags=SUMS)
 def blas_rows(
-    radial, slopes, address, p, S, norms, k0, k1, X, i0, i1, centre, XB, norms_x, q, g, out
+    radial, slopes, address, p, S, norms, k0, k1, X, i0, i1, centre, own, XB, norms_x, q, g, out
 ):
     """The same as :func:`fused_rows`, for a tile of at most TILE_ROWS landmarks."""
     rows = k1 - k0
@@ -266,7 +274,7 @@ def blas_rows(
         points = XB[:m]
         np.dot(S[k0:k1], points.T, Q)
         if radial:
-            distances(Q, S, k0, norms, points, norms_x)
+            distances(Q, S, k0, norms, points, norms_x, k0 - start if own else NOWHERE)
         total += call(address, q.ctypes.data, rows * m, p.ctypes.data)
         if slopes:
             G = g[:rows]
@@ -320,7 +328,7 @@ def symmetric_tile(radial, slopes, address, p, S, norms, I, J, q, g, part):
     Q = q[: (a1 - a0) * (b1 - b0)].reshape((a1 - a0, b1 - b0))
     np.dot(S[a0:a1], S[b0:b1].T, Q)
     if radial:
-        distances(Q, S, a0, norms, S[b0:b1], norms[b0:b1])
+        distances(Q, S, a0, norms, S[b0:b1], norms[b0:b1], 0 if I == J else NOWHERE)
     total = call(address, q.ctypes.data, Q.size, p.ctypes.data)
     if slopes:
         add_product(Q, S[b0:b1], g, part[0])
@@ -333,7 +341,7 @@ def symmetric_tile(radial, slopes, address, p, S, norms, I, J, q, g, part):
 
 
 @both(flags=SUMS)
-def data_sums(radial, slopes, address, p, S, norms, X, centre, blas, scratch, pieces, out, totals):
+def data_sums(radial, slopes, address, p, S, norms, X, centre, own, blas, scratch, pieces, out, totals):
     """All landmarks against all points.
 
     Work is cut into tiles of landmarks × ``pieces`` of the data; piece c adds to ``out[c]``, item i to ``totals[i]``.
@@ -350,7 +358,7 @@ def data_sums(radial, slopes, address, p, S, norms, X, centre, blas, scratch, pi
         i0, i1 = piece * N // pieces, (piece + 1) * N // pieces
         if blas:
             totals[item] = blas_rows(
-                radial, slopes, address, p, S, norms, k0, k1, X, i0, i1, centre,
+                radial, slopes, address, p, S, norms, k0, k1, X, i0, i1, centre, own,
                 scratch[0][slot], scratch[1][slot], scratch[2][slot], scratch[3][slot], out[piece],
             )  # fmt: skip
         else:
@@ -469,13 +477,16 @@ def ordered_sum(values):
 
 
 @both(flags=SUMS, loops=False)
-def against_data(radial, slopes, address, p, S, X, centre, work, totals, parts, out):
-    """Σφ over landmarks × points; with ``slopes`` the sums of φ'x and φ' of each landmark go to ``out``."""
+def against_data(radial, slopes, address, p, S, X, centre, own, work, totals, parts, out):
+    """Σφ over landmarks × points; with ``slopes`` the sums of φ'x and φ' of each landmark go to ``out``.
+
+    ``own`` says that the points are the landmarks themselves.
+    """
     pieces = parts.shape[0]
     if slopes:
         parts[:, :, :] = 0.0
     totals[:] = 0.0
-    data_sums(radial, slopes, address, p, S, work[6], X, centre, work[8], work[0], pieces, parts, totals)
+    data_sums(radial, slopes, address, p, S, work[6], X, centre, own, work[8], work[0], pieces, parts, totals)
     if slopes:
         reduce_pieces(parts, out)
     return ordered_sum(totals)
@@ -490,7 +501,7 @@ def among_landmarks(radial, slopes, address, p, S, work, out):
     if tiles.shape[0] > 0:
         landmark_sums(radial, slopes, address, p, S, norms, scratch, tiles, totals, out)
         return ordered_sum(totals)
-    return against_data(radial, slopes, address, p, S, S, zero, work, totals, parts, out)
+    return against_data(radial, slopes, address, p, S, S, zero, True, work, totals, parts, out)
 
 
 @jit(flags=SUMS)
@@ -559,9 +570,11 @@ def run(radial, address, p, S, X, centre, batches, first_part, iterations, step,
             pick(X, centre, batches[i], XB)
             rest = XB[first_part:]
             scale = N / rest.shape[0]
-            t1 = scale * against_data(radial, slopes, address, p, S, rest, zero, work, work[4], work[5], over_data)
+            t1 = scale * against_data(
+                radial, slopes, address, p, S, rest, zero, False, work, work[4], work[5], over_data
+            )
         else:
-            t1 = against_data(radial, slopes, address, p, S, X, centre, work, work[4], work[5], over_data)
+            t1 = against_data(radial, slopes, address, p, S, X, centre, False, work, work[4], work[5], over_data)
         if iterations < 0:
             break
         if not (np.isfinite(norm) and np.isfinite(t1)):  # the step before this one has left the finite numbers
@@ -570,7 +583,7 @@ def run(radial, address, p, S, X, centre, batches, first_part, iterations, step,
         other = t1
         if first_part > 0:
             first = XB[:first_part]
-            other = against_data(radial, False, address, p, S, first, zero, work, work[4], work[5], over_data)
+            other = against_data(radial, False, address, p, S, first, zero, False, work, work[4], work[5], over_data)
             other *= N / first_part
         inverse = 1.0 / norm if norm > 0.0 else 0.0
         # ∂R = T₁T₁' Υ/‖K_S‖⁴ − 2 T₁'T₂/‖K_S‖² with Υ = 2 Σ_j ∂[l]K²(s_k, s_j), the term j = k being ∂[d]/2
@@ -643,7 +656,7 @@ def kernel_tile(radial, address, p, X, start, m, centre, S, ST, norms, exact, XB
         points = XB[:m]
         np.dot(points, S.T, Q)
         if radial:
-            distances(Q, points, 0, norms_x, S, norms)
+            distances(Q, points, 0, norms_x, S, norms, NOWHERE)
     call(address, Q.ctypes.data, Q.size, p.ctypes.data)
 
 
