@@ -1,5 +1,6 @@
 """A small experiment, and processes that run it, for tests that kill and count."""
 
+import faulthandler
 import multiprocessing
 import os
 import resource
@@ -54,9 +55,15 @@ context.set_forkserver_preload(["tests.companion.warm"])
 
 def start(target: Callable[..., Any], *arguments: Any) -> BaseProcess:
     """A process of its own."""
-    process = context.Process(target=target, args=arguments)
+    process = context.Process(target=guarded, args=(target, *arguments))
     process.start()
     return process
+
+
+def guarded(target: Callable[..., Any], *arguments: Any) -> None:
+    """A child that hangs says where, and ends."""
+    faulthandler.dump_traceback_later(50.0, exit=True)
+    target(*arguments)
 
 
 def kill_after(process: BaseProcess, seconds: float) -> bool:

@@ -14,6 +14,7 @@ import sys
 import termios
 import textwrap
 import time
+from collections import deque
 from pathlib import Path
 
 import numpy as np
@@ -134,7 +135,7 @@ def test_a_damaged_store_is_not_computed_over(tmp_path: Path) -> None:
 
 def test_killed_again_and_again_the_run_ends_with_the_same_table(undisturbed: Results, tmp_path: Path) -> None:
     """SIGKILL at 20 random moments and more, then a last run to the end."""
-    whole = lifetime(tmp_path)
+    whole = min(lifetime(tmp_path), 3.0)
     rng = np.random.default_rng(11)
     kills, counts = 0, []
     while kills < 24:
@@ -195,6 +196,28 @@ def test_two_processes_of_which_one_is_killed(undisturbed: Results, tmp_path: Pa
     survivor.join(60)
     assert survivor.exitcode == 0
     assert checksums(run(EXPERIMENT, tmp_path, progress=False)) == checksums(undisturbed)
+
+
+def test_what_another_process_has_stored_is_not_done_again(tmp_path: Path) -> None:
+    """It is left out when repetitions are handed out, however late it was stored."""
+
+    class Recorder:
+        capacity = 3
+
+        def __init__(self) -> None:
+            self.submitted: list[int] = []
+
+        def submit(self, j: int) -> None:
+            self.submitted.append(j)
+
+    ours = Store(tmp_path, EXPERIMENT, small.SHA)
+    with ours, Store(tmp_path, EXPERIMENT, small.SHA) as theirs:
+        pending, under_way, backend = deque(range(6)), {99}, Recorder()
+        theirs.begin_session({})
+        theirs.add(0, small.made_up(0))
+        theirs.add(2, small.made_up(2))
+        runner._hand_out(pending, under_way, ours, backend)  # type: ignore[arg-type]
+    assert backend.submitted == [1, 3] and under_way == {99, 1, 3} and list(pending) == [4, 5]
 
 
 def test_sessions_begin_in_different_places() -> None:
