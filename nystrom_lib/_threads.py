@@ -66,6 +66,7 @@ def one_pool(work: float) -> Iterator[tuple[bool, int]]:
     count = available() if work > 50_000 else 1
     with _lock:
         if _inside == 0:
+            _take_control()
             _limit = _controller().limit(limits=1, user_api="blas")
         _inside += 1
     before = numba.get_num_threads()
@@ -79,6 +80,7 @@ def one_pool(work: float) -> Iterator[tuple[bool, int]]:
         with _lock:
             _inside -= 1
             if _inside == 0:
+                _take_control()
                 _limit.restore_original_limits()
 
 
@@ -112,3 +114,16 @@ def _controller() -> Any:
 
         _found = ThreadpoolController()
     return _found
+
+
+def _take_control() -> None:
+    """Let the present thread set the limit.
+
+    Since version 3.7 threadpoolctl obeys only the thread that set a limit first and ignores all others without a word.
+    Here the lock and the count see to it that threads do not fight over the limit.
+    """
+    from threadpoolctl import OpenBLASController
+
+    let_go = getattr(OpenBLASController, "clear_controlling_thread", None)
+    if let_go is not None:
+        let_go(force=True)

@@ -49,13 +49,13 @@ def _figure_2(n: int, rho: float) -> Experiment:
     )
 
 
-def _figure_3(rho: float, attributes: str) -> Experiment:
+def _figure_3(rho: float, attributes: str, m: int) -> Experiment:
     return Experiment(
         data=Abalone(attributes=attributes),
         kernel=Gaussian(rho=rho),
         n=50,
         descent=StochasticGradientDescent(step=8e-7, iterations=10_000, batch_size=50),
-        m=200,
+        m=m,
         seed=SEED,
     )
 
@@ -93,9 +93,9 @@ def _paper() -> dict[str, Experiment]:
         named[f"figure-1{variant}"] = _figure_1(rho)
         for n in (20, 50, 80):
             named[f"figure-2-n{n}{variant}"] = _figure_2(n, rho)
-    for attributes, variant in (("sex", ""), ("rings", "-rings")):
+    for attributes, m, variant in (("sex", 200, ""), ("rings", 50, "-rings")):
         for rho in (0.25, 1.0, 4.0):
-            named[f"figure-3-rho{rho:g}{variant}"] = _figure_3(rho, attributes)
+            named[f"figure-3-rho{rho:g}{variant}"] = _figure_3(rho, attributes, m)
     named["figure-4-n100"] = _figure_4(100, 3000, Record())
     named["figure-4-n200"] = _figure_4(200, 4000, Record(repetitions=(0,), every=20))
     named["figure-5"] = _figure_5()
