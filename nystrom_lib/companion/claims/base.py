@@ -1,0 +1,124 @@
+"""What a claim is, and what a verdict on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+
+class Finding(StrEnum):
+    """The four things a verdict can say."""
+
+    HOLDS = "holds"
+    IN_PART = "holds in part"
+    FAILS = "does not hold"
+    UNTESTABLE = "not testable here"
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """A number a statistic is set against, and what it says in words."""
+
+    value: float
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Where the book shows it: a ``chapter`` by name; an ``equation``, a ``figure`` or a ``theorem`` by label."""
+
+    kind: str
+    target: str
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of the paper, and how it is to be judged: all of it fixed before the results are looked at.
+
+    Attributes
+    ----------
+    id : str
+        ``R1``, …, ``N2``.
+    section : str
+        Where the paper says it.
+    says : str
+        What the paper says, in our words.
+    statistic : str
+        What is measured.
+    rule : str
+        How the verdict follows from what is measured and the thresholds.
+    thresholds : mapping of str to Threshold
+        By name; the functions that decide read their numbers here.
+    measured_by : str
+        ``module:function`` below this package.
+    results : tuple of str
+        The stored experiments it needs; none if it is computed on the spot.
+    evidence : tuple of Evidence
+        Where to look.
+    """
+
+    id: str
+    section: str
+    says: str
+    statistic: str
+    rule: str
+    thresholds: Mapping[str, Threshold]
+    measured_by: str
+    evidence: tuple[Evidence, ...]
+    results: tuple[str, ...] = ()
+
+    def limit(self, name: str) -> float:
+        """A threshold's number."""
+        return self.thresholds[name].value
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What was found about a claim.
+
+    Attributes
+    ----------
+    claim : Claim
+        Which, with its statistic and thresholds.
+    finding : Finding
+        The verdict.
+    measured : str
+        What was measured, in words with its numbers.
+    why : str
+        Why the verdict is what it is, in a sentence or two.
+    numbers : dict
+        The numbers behind the words.
+    parts : mapping of str to Finding
+        The verdicts on parts where they are judged apart, such as ρ = 1 and ρ = 16.
+    """
+
+    claim: Claim
+    finding: Finding
+    measured: str
+    why: str
+    numbers: Mapping[str, Any] = field(default_factory=dict)
+    parts: Mapping[str, Finding] = field(default_factory=dict)
+
+    @property
+    def evidence(self) -> tuple[Evidence, ...]:
+        """Where to look."""
+        return self.claim.evidence
+
+
+def by_share(good: int, total: int) -> Finding:
+    """All cases: holds. At least half of them: in part. Fewer: does not hold."""
+    if total < 1:
+        return Finding.UNTESTABLE
+    if good == total:
+        return Finding.HOLDS
+    return Finding.IN_PART if 2 * good >= total else Finding.FAILS
+
+
+def together(findings: Iterable[Finding]) -> Finding:
+    """Several parts in one word: what they all say, or "in part" where they differ."""
+    known = {finding for finding in findings if finding is not Finding.UNTESTABLE}
+    if not known:
+        return Finding.UNTESTABLE
+    return known.pop() if len(known) == 1 else Finding.IN_PART

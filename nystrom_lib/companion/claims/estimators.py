@@ -1,0 +1,260 @@
+"""S1–S4: what the stochastic gradients do, exactly on small problems and by seeded draws at the paper's settings."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+import nystrom_lib as nl
+
+from ..components import Gaussian, StochasticGradientDescent
+from ..experiments import SEED, paper_experiment
+from ..outcome import Array
+from ..protocol import load_data
+from ..seeds import Axis, seed_for
+from .base import Claim, Finding, Verdict, by_share
+from .stored import Stored
+from .theory import Case
+
+#: How many draws an estimated variance rests on: its relative error is about √(2/1,000), or 4 %.
+_DRAWS = 1000
+#: How many pairs of descents are compared in each setting.
+_PAIRS = 8
+
+
+# -- S1, S2: expectations over every batch ------------------------------------------------------------------------
+
+
+def small_problems() -> Iterator[Case]:
+    """Ten problems so small that every batch can be looked at."""
+    for place in range(10):
+        rng = np.random.default_rng([SEED, 3, place])
+        d, n = 1 + place % 3, 2 + place % 2
+        kernel = nl.Matern(2.5) if place % 5 == 4 else nl.Gaussian(rho=float(rng.uniform(0.3, 2.0)))
+        yield Case(kernel, rng.standard_normal((6, d)), rng.standard_normal((n, d)))
+
+
+def _every_batch(N: int, b: int) -> list[tuple[int, ...]]:
+    return list(itertools.product(range(N), repeat=b))
+
+
+def one_sample_all(case: Case, b: int) -> Array:
+    """The one-sample estimator for each of the N^b batches."""
+    return np.array([nl.one_sample_gradient(*case, batch) for batch in _every_batch(len(case.data), b)])
+
+
+def two_sample_all(case: Case, b_x: int, b_y: int) -> Array:
+    """The two-sample estimator for each of the N^(b_X + b_Y) pairs of batches."""
+    N = len(case.data)
+    return np.array([nl.two_sample_gradient(*case, x, y) for x in _every_batch(N, b_x) for y in _every_batch(N, b_y)])
+
+
+def relative_bias(estimates: Array, case: Case) -> float:
+    """‖mean − ∇R‖/‖∇R‖."""
+    gradient = nl.radial_skd_gradient(*case)
+    return float(np.linalg.norm(estimates.mean(axis=0) - gradient) / np.linalg.norm(gradient))
+
+
+def one_sample_bias(claim: Claim, stored: Stored) -> Verdict:
+    """S1."""
+    return decide_biased(claim, np.array([relative_bias(one_sample_all(case, 2), case) for case in small_problems()]))
+
+
+def decide_biased(claim: Claim, biases: Array) -> Verdict:
+    """S1 from the relative bias in each problem."""
+    biased = int((biases > claim.limit("bias")).sum())
+    share = biased / len(biases)
+    finding = Finding.HOLDS if share >= claim.limit("share") else Finding.IN_PART if biased else Finding.FAILS
+    return Verdict(
+        claim,
+        finding,
+        f"{biased} of {len(biases)} problems have a bias; with b = 2 it is {biases.min():.2g} to {biases.max():.2g} of "
+        f"the gradient (median {np.median(biases):.2g}).",
+        "The expectation over all batches is not the gradient."
+        if finding is Finding.HOLDS
+        else f"A bias shows in {biased} of {len(biases)} problems.",
+        {"problems": len(biases), "biased": biased, "median": float(np.median(biases))},
+    )
+
+
+def two_sample_bias(claim: Claim, stored: Stored) -> Verdict:
+    """S2."""
+    biases = [
+        relative_bias(two_sample_all(case, *sizes), case) for case in small_problems() for sizes in ((1, 1), (2, 1))
+    ]
+    return decide_unbiased(claim, np.array(biases))
+
+
+def decide_unbiased(claim: Claim, biases: Array) -> Verdict:
+    """S2 from the relative bias in each problem."""
+    holds = bool((biases <= claim.limit("bias")).all())
+    return Verdict(
+        claim,
+        Finding.HOLDS if holds else Finding.FAILS,
+        f"In {len(biases)} expectations over all pairs of batches the relative bias is "
+        + ("nowhere above rounding." if holds else f"up to {biases.max():.2g}."),
+        "The expectation over all pairs of batches is the gradient."
+        if holds
+        else "There is a problem in which the expectation is not the gradient.",
+        {"problems": len(biases), "largest": float(biases.max())},
+    )
+
+
+# -- S3, S4: the paper's settings ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Where the two estimators are set against each other: n, b and γ as in the paper, T cut short."""
+
+    label: str
+    experiment: str
+    rho: float
+    batch_size: int
+    step: float
+    iterations: int
+
+    def load(self) -> tuple[nl.Kernel, Array, int]:
+        """Kernel, data and n."""
+        experiment = paper_experiment(self.experiment)
+        return Gaussian(rho=self.rho).build(), np.asarray(load_data(experiment).X), experiment.n
+
+
+def settings() -> list[Setting]:
+    """The three Abalone settings, MAGIC with n = 100, and the SGD of the authors' notebook."""
+    found = []
+    for label, name, iterations in (
+        ("Abalone ρ = 0.25", "figure-3-rho0.25", 2000),
+        ("Abalone ρ = 1", "figure-3-rho1", 2000),
+        ("Abalone ρ = 4", "figure-3-rho4", 2000),
+        ("MAGIC", "figure-4-n100", 1000),
+    ):
+        experiment = paper_experiment(name)
+        descent = experiment.descent
+        assert isinstance(descent, StochasticGradientDescent) and isinstance(experiment.kernel, Gaussian)
+        found.append(Setting(label, name, experiment.kernel.rho, descent.batch_size, descent.step, iterations))
+    return [*found, Setting("bi-Gaussian ρ = 16", "figure-1-rho16", 16.0, 50, 2e-7, 1200)]
+
+
+def _start(data: Array, n: int, j: int) -> Array:
+    return nl.uniform_sample(data, n, seed_for(SEED, Axis.INITIAL_SAMPLE, j))
+
+
+def _descend(setting: Setting, kernel: nl.Kernel, data: Array, start: Array, j: int, estimator: str) -> nl.Descent:
+    return nl.stochastic_gradient_descent(
+        kernel,
+        data,
+        start,
+        step=setting.step,
+        iterations=setting.iterations,
+        batch_size=setting.batch_size,
+        seed=seed_for(SEED, Axis.BATCHES, j),
+        record_every=setting.iterations // 20,
+        estimator=estimator,
+    )
+
+
+def variances(claim: Claim, stored: Stored) -> Verdict:
+    """S3."""
+    ratios = {
+        f"small problem {place + 1}": _total_variance(two_sample_all(case, 1, 1))
+        / _total_variance(one_sample_all(case, 2))
+        for place, case in enumerate(small_problems())
+    }
+    for setting in settings():
+        kernel, data, n = setting.load()
+        start = _start(data, n, 0)
+        end = _descend(setting, kernel, data, start, 0, "one-sample").sample
+        for stage, sample in (("initial", start), ("optimised", end)):
+            ratios[f"{setting.label}, {stage}"] = variance_ratio(Case(kernel, data, sample), setting.batch_size)
+    return decide_variances(claim, ratios)
+
+
+def _total_variance(estimates: Array) -> float:
+    return float(estimates.var(axis=0).sum())
+
+
+def variance_ratio(case: Case, b: int, draws: int = _DRAWS) -> float:
+    """Total variance of the two-sample estimator over that of the one-sample estimator, on the same batches."""
+    rng = np.random.default_rng([SEED, 4])
+    batches = [nl.draw_batch(len(case.data), b, rng) for _ in range(draws)]
+    one = np.array([nl.one_sample_gradient(*case, batch) for batch in batches])
+    two = np.array([nl.two_sample_gradient(*case, batch[: b // 2], batch[b // 2 :]) for batch in batches])
+    return _total_variance(two) / _total_variance(one)
+
+
+def decide_variances(claim: Claim, ratios: dict[str, float]) -> Verdict:
+    """S3 from the ratio in each case."""
+    larger = [name for name, ratio in ratios.items() if ratio >= claim.limit("ratio")]
+    share = len(larger) / len(ratios)
+    finding = Finding.HOLDS if share >= claim.limit("share") else Finding.IN_PART if share >= 0.5 else Finding.FAILS
+    values = np.array(list(ratios.values()))
+    others = [name for name in ratios if name not in larger]
+    return Verdict(
+        claim,
+        finding,
+        f"The two-sample variance is at least {claim.limit('ratio'):g} times the other in {len(larger)} of "
+        f"{len(ratios)} cases; the ratio lies between {values.min():.2f} and {values.max():.2f} "
+        f"(median {np.median(values):.2f}).",
+        f"Not larger in: {', '.join(others)}." if others else "It is larger in every case.",
+        {"cases": len(ratios), "larger": len(larger), **ratios},
+    )
+
+
+def descents(claim: Claim, stored: Stored) -> Verdict:
+    """S4."""
+    rows = [row for setting in settings() for row in compare_descents(setting)]
+    return decide_descents(claim, pd.DataFrame(rows))
+
+
+def compare_descents(setting: Setting, pairs: int = _PAIRS) -> Iterator[dict[str, object]]:
+    """For each pair: is the two-sample descent behind, and how many times the steps does it need?"""
+    kernel, data, n = setting.load()
+    for j in range(pairs):
+        start = _start(data, n, j)
+        one, two = (_descend(setting, kernel, data, start, j, estimator) for estimator in ("one-sample", "two-sample"))
+        goal = (one.values[0] + one.values[-1]) / 2.0
+        yield {
+            "setting": setting.label,
+            "behind": bool(two.values.mean() > one.values.mean()),
+            "steps": _steps_to(goal, two) / _steps_to(goal, one),
+        }
+
+
+def _steps_to(goal: float, run: nl.Descent) -> float:
+    """At which step R first falls to ``goal``, between records on a straight line; without end if it never does."""
+    below = np.flatnonzero(run.values <= goal)
+    if not len(below):
+        return float("inf")
+    k = int(below[0])
+    left, right = run.values[k - 1], run.values[k]
+    along = (left - goal) / (left - right)
+    return float(run.iterations[k - 1] + along * (run.iterations[k] - run.iterations[k - 1]))
+
+
+def decide_descents(claim: Claim, pairs: pd.DataFrame) -> Verdict:
+    """S4 from the pairs of each setting."""
+    grouped = pairs.groupby("setting", sort=False)
+    behind, steps = grouped["behind"].mean(), grouped["steps"].median()
+    slower = (behind >= claim.limit("share")) & (steps >= claim.limit("slower"))
+    finding = by_share(int(slower.sum()), len(slower))
+    shown = "; ".join(
+        f"{name}: behind in {behind[name]:.0%} of pairs, {steps[name]:.3f} times" for name in behind.index
+    )
+    return Verdict(
+        claim,
+        finding,
+        f"{len(pairs)} pairs of descents; steps needed for half of the other's progress: {shown}.",
+        f"Slower in {int(slower.sum())} of {len(slower)} settings"
+        + ("." if slower.all() else f"; not in {', '.join(slower.index[~slower])}."),
+        {
+            "settings": len(slower),
+            "slower": int(slower.sum()),
+            **{f"behind, {name}": float(value) for name, value in behind.items()},
+            **{f"steps, {name}": float(value) for name, value in steps.items()},
+        },
+    )

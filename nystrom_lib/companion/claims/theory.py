@@ -1,0 +1,334 @@
+"""R1, R2, T1, T2, T3: inequalities and bounds, looked for a counterexample in many small cases."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+import nystrom_lib as nl
+
+from ..experiments import PAPER, SEED
+from ..outcome import Array
+from .base import Claim, Finding, Verdict
+from .stored import Stored
+
+#: Below this part of ‖K‖_F² both sides of an inequality are rounding, and their quotient says nothing.
+_NOTHING_LEFT = 1e-10
+
+#: Tall enough that differences of K² show its second derivatives, small enough that they show no third.
+_DIFFERENCE = 1e-4
+
+
+class Case(NamedTuple):
+    """A kernel, data and a sample."""
+
+    kernel: nl.Kernel
+    data: Array
+    sample: Array
+
+
+def _samples(data: Array, rng: np.random.Generator) -> Iterator[Array]:
+    """Drawn, scattered, repeated, half of it far away, more than there are data, and the data themselves."""
+    N, d = data.shape
+    yield data[rng.choice(N, 5, replace=False)]
+    yield 2.0 * rng.standard_normal((8, d))
+    yield np.repeat(data[rng.choice(N, 3, replace=False)], 3, axis=0)
+    yield np.concatenate([data[:4], 50.0 + rng.standard_normal((4, d))])
+    yield rng.standard_normal((N + 10, d))
+    yield data.copy()
+
+
+def sample_cases() -> Iterator[Case]:
+    """The cases of R1 and R2: five kernels, three dimensions, six kinds of samples."""
+    kernels = (
+        nl.Gaussian(rho=1.0),
+        nl.Matern(1.5),
+        nl.Matern(2.5),
+        nl.RationalQuadratic(alpha=1.0),
+        nl.Polynomial(degree=2),
+    )
+    for kernel in kernels:
+        for d in (1, 2, 5):
+            rng = np.random.default_rng([SEED, d])
+            data = rng.standard_normal((60, d))
+            for sample in _samples(data, rng):
+                yield Case(kernel, data, sample)
+
+
+# -- R1 ----------------------------------------------------------------------------------------------------------
+
+
+def radial_skd_range(claim: Claim, stored: Stored) -> Verdict:
+    """R1: the range of R(S)/‖K‖_F²."""
+    parts = []
+    for kernel, data, sample in sample_cases():
+        whole = nl.squared_frobenius_norm(kernel, data)
+        parts.append(nl.radial_skd(kernel, data, sample, constant=whole) / whole)
+    return decide_range(claim, np.array(parts))
+
+
+def decide_range(claim: Claim, parts: Array) -> Verdict:
+    """R1 from R(S)/‖K‖_F² in each case."""
+    beyond = max(0.0, -float(parts.min()), float(parts.max()) - 1.0)
+    holds = beyond <= claim.limit("rounding")
+    return Verdict(
+        claim,
+        Finding.HOLDS if holds else Finding.FAILS,
+        f"In {len(parts)} cases R(S)/‖K‖_F² lies between {_plain(parts.min())} and {_plain(parts.max())}.",
+        "No case leaves the interval; the proof is the Cauchy–Schwarz inequality (15)."
+        if holds
+        else f"A case leaves the interval by {beyond:.2g}.",
+        {"cases": len(parts), "smallest": float(parts.min()), "largest": float(parts.max()), "beyond": beyond},
+    )
+
+
+def _plain(value: float) -> str:
+    """Few digits; what is rounding is written as 0."""
+    return "0" if abs(value) < 1e-12 else f"{value:.3g}"
+
+
+# -- R2 ----------------------------------------------------------------------------------------------------------
+
+_INEQUALITIES = ("spectral² ≤ Frobenius²", "Frobenius² ≤ R", "trace²/N ≤ Frobenius²")
+
+
+def inequalities(claim: Claim, stored: Stored) -> Verdict:
+    """R2: in the small cases, and in all the stored tables."""
+    quotients = pd.DataFrame([row for case in sample_cases() for row in _quotients(case)], columns=_INEQUALITIES)
+    tables = [table for name in PAPER if (table := _stored_quotients(name, stored)) is not None]
+    return decide_inequalities(claim, quotients, pd.concat(tables, ignore_index=True) if tables else quotients[:0])
+
+
+def _quotients(case: Case) -> Iterator[tuple[float, ...]]:
+    kernel, data, sample = case
+    errors = nl.nystrom_errors(kernel, data, sample)
+    whole = nl.squared_frobenius_norm(kernel, data)
+    R = nl.radial_skd(kernel, data, sample, constant=whole)
+    sides = (
+        (errors.spectral**2, errors.frobenius**2),
+        (errors.frobenius**2, R),
+        (errors.trace**2 / len(data), errors.frobenius**2),
+    )
+    yield tuple(left / right if right > _NOTHING_LEFT * whole else math.nan for left, right in sides)
+
+
+def _stored_quotients(name: str, stored: Stored) -> pd.DataFrame | None:
+    results = stored.results(name)
+    if results is None or "frobenius" not in results.table:
+        return None
+    table, N = results.table, results.provenance["data"]["N"]
+    frobenius = table["frobenius"] ** 2
+    columns = (table["spectral"] ** 2 / frobenius, frobenius / table["R"], table["trace"] ** 2 / N / frobenius)
+    return pd.DataFrame(dict(zip(_INEQUALITIES, columns, strict=True))).dropna()
+
+
+def decide_inequalities(claim: Claim, small: pd.DataFrame, tables: pd.DataFrame) -> Verdict:
+    """R2 from the quotients of left and right side."""
+    largest = pd.concat([small, tables]).max()
+    holds = bool((largest <= 1.0 + claim.limit("rounding")).all())
+    shown = "; ".join(f"{name}: at most {largest[name]:.4g} of what is allowed" for name in _INEQUALITIES)
+    where = f"{len(small)} small cases" + (f" and {len(tables):,} samples of the stored results" if len(tables) else "")
+    return Verdict(
+        claim,
+        Finding.HOLDS if holds else Finding.FAILS,
+        f"Over {where}: {shown}.",
+        "No sample breaks an inequality."
+        if holds
+        else "Broken: " + ", ".join(name for name in _INEQUALITIES if largest[name] > 1.0 + claim.limit("rounding")),
+        {"cases": len(small), "rows": len(tables), **{name: float(largest[name]) for name in _INEQUALITIES}},
+    )
+
+
+# -- T1 ----------------------------------------------------------------------------------------------------------
+
+
+def lipschitz_bounds(claim: Claim, stored: Stored) -> Verdict:
+    """T1: every bound of the Appendix, and the Lipschitz inequality itself."""
+    rows = [bound_quotients(case, rng) for case, rng in bound_cases()]
+    return decide_bounds(claim, pd.DataFrame(rows))
+
+
+def bound_cases() -> Iterator[tuple[Case, np.random.Generator]]:
+    """Kernels that have constants, few and many data, one to six landmarks: drawn, scattered and clustered."""
+    kernels = (nl.Gaussian(rho=0.25), nl.Gaussian(rho=4.0), nl.Matern(1.5), nl.Matern(2.5))
+    for place, kernel in enumerate(kernels):
+        for N, n, d in ((5, 1, 1), (5, 3, 2), (40, 6, 2), (40, 4, 3)):
+            rng = np.random.default_rng([SEED, place, N, n])
+            data = rng.standard_normal((N, d))
+            yield Case(kernel, data, data[rng.choice(N, n, replace=False)]), rng
+            yield Case(kernel, data, 1.5 * rng.standard_normal((n, d))), rng
+            yield Case(kernel, data, data[0] + 0.05 * rng.standard_normal((n, d))), rng
+
+
+def bound_quotients(case: Case, rng: np.random.Generator) -> dict[str, float]:
+    """Each quantity over its bound."""
+    kernel, data, sample = case
+    n, d = sample.shape
+    bound = nl.lipschitz_bound(kernel, data, n)
+    hessian = nl.radial_skd_hessian(kernel, data, sample)
+    same = np.kron(np.eye(n), np.ones((d, d))) > 0
+    return {
+        "c_S / C₀": nl.skd_coefficient(kernel, data, sample) / bound.C0,
+        "|∂c_S| / C₁": float(np.abs(nl.skd_coefficient_gradient(kernel, data, sample)).max()) / bound.C1,
+        "entries / (18)": float(np.abs(hessian[same]).max()) / bound.same_bound,
+        "entries / (19)": float(np.abs(hessian[~same]).max(initial=0.0)) / bound.different_bound,
+        "‖∇²R‖_F / L": float(np.linalg.norm(hessian)) / bound.L,
+        "‖∇R(S) − ∇R(S′)‖ / L‖S − S′‖": max(_steepness(case, size, rng) for size in (1e-4, 0.1, 1.0, 10.0)) / bound.L,
+    }
+
+
+def _steepness(case: Case, size: float, rng: np.random.Generator) -> float:
+    """‖∇R(S) − ∇R(S′)‖ over ‖S − S′‖ for one S′ about ``size`` away."""
+    kernel, data, sample = case
+    step = size * rng.standard_normal(sample.shape)
+    change = nl.radial_skd_gradient(kernel, data, sample + step) - nl.radial_skd_gradient(kernel, data, sample)
+    return float(np.linalg.norm(change) / np.linalg.norm(step))
+
+
+def decide_bounds(claim: Claim, quotients: pd.DataFrame) -> Verdict:
+    """T1 from the quotients of all cases."""
+    largest = quotients.max()
+    broken = [name for name in largest.index if largest[name] > claim.limit("quotient")]
+    return Verdict(
+        claim,
+        Finding.FAILS if broken else Finding.HOLDS,
+        f"The largest quotients in {len(quotients)} cases: "
+        + "; ".join(f"{name}: {value:.2g}" for name, value in largest.items())
+        + ".",
+        f"Beyond its bound: {', '.join(broken)}."
+        if broken
+        else "Every quantity keeps below its bound; the small quotients say that L is far larger than it need be.",
+        {"cases": len(quotients), **{name: float(value) for name, value in largest.items()}},
+    )
+
+
+# -- T2 ----------------------------------------------------------------------------------------------------------
+
+_STEPS = 10_000
+
+
+def descent_at_one_over_L(claim: Claim, stored: Stored) -> Verdict:
+    """T2: descents at γ = 1/L, followed to their end."""
+    rows = []
+    for place, (N, n, d, rho) in enumerate(((6, 2, 1, 1.0), (12, 3, 2, 1.0), (8, 2, 2, 0.5))):
+        rng = np.random.default_rng([SEED, 2, place])
+        data, kernel = rng.uniform(-1.0, 1.0, (N, d)), nl.Gaussian(rho=rho)
+        for start in _starts(data, n, rng):
+            rows.append(follow(Case(kernel, data, start)))
+    return decide_descents(claim, pd.DataFrame(rows))
+
+
+def _starts(data: Array, n: int, rng: np.random.Generator) -> Iterator[Array]:
+    """Three of each kind: from the data, from a box half as wide again, and close together."""
+    N, d = data.shape
+    for _ in range(3):
+        yield data[rng.choice(N, n, replace=False)]
+        yield rng.uniform(-1.5, 1.5, (n, d))
+        yield rng.uniform(-1.0, 1.0, d) + 0.01 * rng.standard_normal((n, d))
+
+
+def follow(case: Case, steps: int = _STEPS) -> dict[str, float]:
+    """The largest increase of R along a descent at 1/L, over ‖K‖_F², and how far the gradient falls."""
+    kernel, data, start = case
+    whole = nl.squared_frobenius_norm(kernel, data)
+    bound = nl.lipschitz_bound(kernel, data, len(start), squared_frobenius=whole)
+    run = nl.gradient_descent(
+        kernel, data, start, step=bound.step, iterations=steps, record_every=steps // 500, keep_path=True
+    )
+    assert run.path is not None
+    gradients = [float(np.linalg.norm(nl.radial_skd_gradient(kernel, data, sample))) for sample in run.path]
+    return {"increase": float(np.diff(run.values).max()) / whole, "gradient": gradients[-1] / max(gradients)}
+
+
+def decide_descents(claim: Claim, runs: pd.DataFrame) -> Verdict:
+    """T2 from the increase of R and the fall of the gradient in each run."""
+    never_up = bool((runs["increase"] <= claim.limit("increase")).all())
+    settled = int((runs["gradient"] <= claim.limit("gradient")).sum())
+    if not never_up:
+        finding, why = Finding.FAILS, f"R increases by {runs['increase'].max():.2g} of ‖K‖_F² in one stretch."
+    elif settled == len(runs):
+        finding, why = Finding.HOLDS, "R never increases, and the gradient vanishes from every start."
+    else:
+        finding = Finding.IN_PART if 2 * settled >= len(runs) else Finding.FAILS
+        why = f"R never increases, but the gradient has vanished from {settled} of {len(runs)} starts only."
+    return Verdict(
+        claim,
+        finding,
+        f"{len(runs)} descents of {_STEPS:,} steps at γ = 1/L: R increases in no stretch by more than "
+        f"{_plain(max(runs['increase'].max(), 0.0))} of ‖K‖_F²; the gradient ends at {runs['gradient'].median():.1g} "
+        f"of its largest norm (median), at most {runs['gradient'].max():.1g}.",
+        why,
+        {
+            "descents": len(runs),
+            "increase": float(runs["increase"].max()),
+            "gradient": float(runs["gradient"].max()),
+            "settled": settled,
+        },
+    )
+
+
+# -- T3 ----------------------------------------------------------------------------------------------------------
+
+
+def assumptions(claim: Claim, stored: Stored) -> Verdict:
+    """T3: α, M₁ and M₂ of the kernels the paper names."""
+    rhos = sorted({experiment.kernel.to_plain()["rho"] for experiment in PAPER.values()})
+    kernels = [*(nl.Gaussian(rho=rho) for rho in rhos), nl.Matern(1.5), nl.Matern(2.5, lengthscale=0.5)]
+    quotients = pd.DataFrame([assumption_quotients(kernel) for kernel in kernels])
+    return decide_assumptions(claim, quotients, refused=nl.Matern(0.5).constants is None)
+
+
+def assumption_quotients(kernel: nl.Kernel) -> dict[str, float]:
+    """The largest derivatives of K² over M₁ and M₂, by formula and by differences."""
+    constants = kernel.constants
+    assert constants is not None
+    x = np.zeros((1, 2))
+    # In units in which the kernel varies: all the interesting distances, along an axis and along the diagonal.
+    distances = np.concatenate([[0.0], np.geomspace(1e-3, 10.0, 2000)]) / math.sqrt(constants.M2)
+    s = np.concatenate([distances[:, None] * np.array([1.0, 0.0]), distances[:, None] * np.array([0.6, 0.8])])
+    h = _DIFFERENCE / math.sqrt(constants.M2)
+    along = np.array([[h, 0.0]])
+    before, here, after = (kernel.squared(s + shift, x)[:, 0] for shift in (-along, 0.0 * along, along))
+    return {
+        "alpha": float(kernel.squared(x, x)[0, 0]) / constants.alpha,
+        "M1": float(np.abs(kernel.squared_left(s, x)).max()) / constants.M1,
+        "M2": max(
+            float(np.abs(kernel.squared_left_left(s, x)).max()), float(np.abs(kernel.squared_left_right(s, x)).max())
+        )
+        / constants.M2,
+        "M1 by differences": float(np.abs(after - before).max()) / (2.0 * h) / constants.M1,
+        "M2 by differences": float(np.abs(after - 2.0 * here + before).max()) / h**2 / constants.M2,
+    }
+
+
+def decide_assumptions(claim: Claim, quotients: pd.DataFrame, *, refused: bool) -> Verdict:
+    """T3 from the quotients of each kernel, and whether the rough one was refused."""
+    most, attained = claim.limit("quotient"), claim.limit("attained")
+    bounds = quotients[["M1", "M2"]]
+    differences = quotients[["M1 by differences", "M2 by differences"]]
+    wrong = []
+    if (bounds > most).any(axis=None) or (differences > most + 1e-4).any(axis=None):
+        wrong.append("a derivative exceeds its bound")
+    if (bounds < attained).any(axis=None):
+        wrong.append("a bound is not reached")
+    if (quotients["alpha"] < 1.0 - 1e-12).any():
+        wrong.append("K²(x, x) falls below α")
+    if not refused:
+        wrong.append("Matérn 1/2, which has a kink, is not refused")
+    return Verdict(
+        claim,
+        Finding.FAILS if wrong else Finding.HOLDS,
+        f"{len(quotients)} kernels: the largest first derivative of K² is {bounds['M1'].min():.4f} to "
+        f"{bounds['M1'].max():.4f} of M₁, the largest second derivative {bounds['M2'].min():.4f} to "
+        f"{bounds['M2'].max():.4f} of M₂; differences of K² itself agree ({differences.max(axis=None):.4f} at most). "
+        f"Matérn 1/2 is {'refused' if refused else 'not refused'}.",
+        "; ".join(wrong).capitalize() + "."
+        if wrong
+        else "The bounds hold and are sharp for the Gaussian kernel and for Matérn 3/2 and 5/2; Matérn 1/2 is not "
+        "regular enough.",
+        {"kernels": len(quotients), "largest": float(bounds.max(axis=None)), "refused": refused},
+    )
