@@ -18,8 +18,8 @@ _NO_BATCHES = np.empty((0, 0), dtype=np.int64)
 class PairSums:
     """Sums over pairs of one kernel, one data set and n landmarks, with the buffers they need.
 
-    The sample is held relative to a centre (its own mean, for radial kernels) and padded as the loops want it:
-    :meth:`place` puts it there, :meth:`take` gets it back.
+    The sample is held relative to a centre (its own mean, for radial kernels): :meth:`place` puts it there,
+    :meth:`take` gets it back.
     """
 
     def __init__(
@@ -31,11 +31,10 @@ class PairSums:
         self.centre: Array = sample.mean(axis=0, dtype=np.float64) if kernel.radial else np.zeros(self.d)
         self._slope = kernel._address(profiles.SLOPE, kind)
         self.blas = bool(pairs.uses_blas(self.n, batch or len(data), self.d))
-        width = self.d if self.blas else self.d + self.d % 2
-        self._S: NDArray[Any] = np.zeros((self.n, width), kind)
+        self._S: NDArray[Any] = np.zeros((self.n, self.d), kind)
         self._batch = batch
-        self._over_landmarks = np.empty((self.n, width + 1), kind)
-        self._over_data = np.empty((self.n, width + 1), kind)
+        self._over_landmarks = np.empty((self.n, self.d + 1), kind)
+        self._over_data = np.empty((self.n, self.d + 1), kind)
         self._moved = np.zeros_like(self._S)
         self._previous = np.zeros_like(self._S)
         self._picked: NDArray[Any] = np.empty((batch, self.d), kind)
@@ -44,17 +43,17 @@ class PairSums:
 
     def place(self, sample: NDArray[Any]) -> None:
         """Set the landmarks."""
-        self._S[:, : self.d] = sample - self.centre
+        self._S[:] = sample - self.centre
         self._previous[:] = self._S
 
     def take(self) -> Array:
         """The landmarks as they are now."""
-        sample: Array = self._S[:, : self.d] + self.centre
+        sample: Array = self._S + self.centre
         return sample
 
     def step_back(self) -> Array:
         """The landmarks as they were before the last step."""
-        sample: Array = self._previous[:, : self.d] + self.centre
+        sample: Array = self._previous + self.centre
         return sample
 
     def _workspace(self, slots: int) -> Any:

@@ -119,7 +119,7 @@ def _controller() -> Any:
 def _take_control() -> None:
     """Let the present thread set the limit.
 
-    Since version 3.7 threadpoolctl obeys only the thread that set a limit first and ignores all others without a word.
+    Newer versions of threadpoolctl obey only the thread that set a limit first and ignore all others without a word.
     Here the lock and the count see to it that threads do not fight over the limit.
     """
     from threadpoolctl import OpenBLASController

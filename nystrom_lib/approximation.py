@@ -122,14 +122,12 @@ class NystromApproximation:
         d = x.shape[1]
         S = self.sample[self._pivots] - self._centre
         exact = d <= EXACT_DIMENSIONS
-        width = d + d % 2 if exact else d
-        columns = np.zeros((width, self.rank))
-        columns[:d] = S.T
+        columns = np.ascontiguousarray(S.T)
         tile = 256
         residual = np.empty(len(x))
         with one_pool(len(x) * self.rank) as (parallel, slots):
             scratch = (
-                np.zeros((slots, tile, width)), np.empty((slots, tile)), np.empty((slots, tile * self.rank)),
+                np.zeros((slots, tile, d)), np.empty((slots, tile)), np.empty((slots, tile * self.rank)),
             )  # fmt: skip
             run = pairs.feature_tiles.parallel if parallel else pairs.feature_tiles
             run(

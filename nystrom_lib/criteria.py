@@ -161,7 +161,7 @@ def _residual_norms(
             found["frobenius"] = math.sqrt(total)
     if "spectral" in asked:
         if dense:
-            product: Callable[[Array], Array] = lambda v: E @ v  # noqa: E731
+            product = _symmetric_product(E)
         else:
             multiply = _kernel_product(kernel, data, K)
             product = lambda v: multiply(v) - features @ (features.T @ v)  # noqa: E731
@@ -176,11 +176,10 @@ def _residual_tiles(kernel: Kernel, data: NDArray[Any], features: Array, K: Arra
     totals = np.zeros(tiles * (tiles + 1) // 2)
     centre = data[:4096].mean(axis=0, dtype=np.float64) if kernel.radial else np.zeros(d)
     exact = d <= EXACT_DIMENSIONS
-    width = d + d % 2 if exact else d
     with one_pool(N * N) as (parallel, slots):
         scratch = (
-            np.zeros((slots, side, width)), np.empty((slots, side)), np.empty((slots, side * side)),
-            np.empty((slots, side * side)), np.empty((slots, side, d)), np.zeros((slots, width, side)),
+            np.zeros((slots, side, d)), np.empty((slots, side)), np.empty((slots, side * side)),
+            np.empty((slots, side * side)), np.empty((slots, side, d)), np.zeros((slots, d, side)),
         )  # fmt: skip
         run = pairs.residual_tiles.parallel if parallel else pairs.residual_tiles
         run(
@@ -193,13 +192,27 @@ def _residual_tiles(kernel: Kernel, data: NDArray[Any], features: Array, K: Arra
 def _kernel_product(kernel: Kernel, data: NDArray[Any], K: Array) -> Callable[[Array], Array]:
     """v ↦ K v, from the matrix if there is one, else from panels of it computed on the way."""
     if len(K):
-        return lambda v: K @ v
+        return _symmetric_product(K)
     rows = max(1, 20_000_000 // len(data))
 
     def product(v: Array) -> Array:
         return np.concatenate(
             [kernel.matrix(data[start : start + rows], data) @ v for start in range(0, len(data), rows)]
         )
+
+    return product
+
+
+def _symmetric_product(A: Array) -> Callable[[Array], Array]:
+    """v ↦ A v from the upper half of A."""
+    parts = np.empty((8, len(A)))
+
+    def product(v: Array) -> Array:
+        out = np.empty(len(A))
+        with one_pool(A.size / 4) as (parallel, _):
+            multiply = pairs.symmetric_product.parallel if parallel else pairs.symmetric_product
+            multiply(as_writable(A), as_writable(v), parts, out)
+        return out
 
     return product
 
@@ -219,7 +232,10 @@ def _top_eigenvalues(product: Callable[[Array], Array], N: int, count: int) -> A
     if not np.any(product(start)):
         return np.zeros(count)
     operator = LinearOperator((N, N), matvec=lambda v: product(np.asarray(v).ravel()), dtype=np.float64)
-    values = eigsh(operator, k=count, which="LA", v0=start, tol=1e-10, return_eigenvectors=False)
+    # The error of an eigenvalue is about the square of what the tolerance bounds. For a single one a small basis is
+    # quickest: ARPACK fills it whole before it looks whether that was needed.
+    basis = min(N, 8 if count == 1 else 2 * count + 20)
+    values = eigsh(operator, k=count, which="LA", v0=start, ncv=basis, tol=1e-8, return_eigenvectors=False)
     ordered: Array = np.sort(values)[::-1]
     return ordered
 

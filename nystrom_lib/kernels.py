@@ -117,13 +117,11 @@ class Kernel:
         a = check.float_points("a", a)
         b = a if b is None else check.float_points("b", b, dimension=a.shape[1], like="a")
         d = a.shape[1]
-        padded = np.zeros((len(a), d + d % 2))
-        padded[:, :d] = a
         out = np.empty((len(a), len(b)))
         with one_pool(out.size) as (parallel, slots):
             fill = pairs.fill_matrix.parallel if parallel else pairs.fill_matrix
-            scratch = np.empty((slots, d + d % 2, pairs.BLOCK))
-            fill(self.radial, address, self._p, padded, as_writable(b), np.zeros(d), scratch, out)
+            scratch = np.empty((slots, d, pairs.FILL_COLUMNS))
+            fill(self.radial, address, self._p, as_writable(a), as_writable(b), np.zeros(d), scratch, out)
         return out
 
     # -- derivatives of K², Eq. (4) and §2: left, right, diagonal

@@ -157,3 +157,26 @@ def test_impossible_thread_counts_are_refused(k: object) -> None:
     """Catches a hang or an opaque error of numba."""
     with pytest.raises((ValueError, TypeError), match=str(k)), nl.threads(k):  # type: ignore[arg-type]
         pass
+
+
+def test_blas_is_held_at_one_thread_whichever_thread_asks() -> None:
+    """Catches a limit that only the thread that set it first can set again: the others would run BLAS unlimited."""
+    from nystrom_lib._threads import _controller, one_pool
+
+    def counts() -> list[int]:
+        return [pool.num_threads for pool in _controller().lib_controllers if pool.user_api == "blas"]
+
+    before = counts()
+    seen: list[list[int]] = []
+
+    def work() -> None:
+        with one_pool(0.0):
+            seen.append(counts())
+        seen.append(counts())
+
+    work()
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    work()
+    assert seen == [[1] * len(before), before] * 3

@@ -9,7 +9,7 @@ and the total :math:`\sum\varphi(t)`. Every derivative in the paper is a combina
 
 Two ways through the pairs, chosen by size alone (:func:`uses_blas`) and never by the number of threads:
 
-* *fused*: differences coordinate by coordinate, points innermost, a block small enough for the first-level cache;
+* *fused*: differences coordinate by coordinate, in blocks small enough for the first-level cache (:mod:`.vectors`);
 * *BLAS*: :math:`\|s\|^2 + \|x\|^2 - 2\langle s, x\rangle` by matrix products, with the pairs that cancel redone.
 
 All coordinates are taken relative to ``centre``, without which the second way, and the sums of :math:`\varphi' x`,
@@ -24,12 +24,14 @@ from llvmlite import ir
 from numba import get_thread_id, prange, types
 from numba.extending import intrinsic
 
+from . import vectors
 from .compile import SUMS, both, jit, wide
 
-BLOCK = 1024  #: points per block of the fused way: d coordinates of them fit the first-level cache
-BUFFER = 2048  #: pair scalars evaluated at once, several short rows together
+BUFFER = 4096  #: pair scalars that the fused way evaluates at once: they fit the first-level cache
+FUSED_ROWS = 96  #: landmarks per tile of the fused way
+FUSED_POINTS = 256  #: points per tile of the fused way, at most
 FILL_ROWS = 16  #: rows of a kernel matrix filled together
-FUSED_ROWS = 256  #: landmarks per piece of work of the fused way
+FILL_COLUMNS = 1024  #: columns of a kernel matrix filled together
 TILE_ROWS = 128  #: landmarks per tile of the BLAS way
 TILE_POINTS = 256  #: points per tile of the BLAS way
 SYMMETRIC_FROM = 384  #: from this many landmarks the BLAS way uses the symmetry of K_S: fewer gain nothing,
@@ -66,145 +68,108 @@ def apply(address, t, p):
 @jit()
 def uses_blas(n, m, d):
     """Whether matrix products are the quicker way for n landmarks and m points in ℝᵈ (measured)."""
-    return d > 4 and n >= 16 and m >= 16
+    return d > 24 and n >= 16 and m >= 16
 
 
 # --- the fused way --------------------------------------------------------------------------------------------
 
 
+@jit()
+def aligned(slots, size, like):
+    """Buffers that begin where a cache line does: a vector that straddles two costs twice."""
+    size = (size + 15) // 16 * 16
+    raw = np.empty(slots * size + 16, like.dtype)
+    skip = (-(raw.ctypes.data // raw.itemsize)) % 16
+    return raw[skip : skip + slots * size].reshape((slots, size))
+
+
 @jit(flags=SUMS)
 def load_columns(X, start, m, centre, XT):
-    """Points start … start+m of X, centred, a column each; an odd number of coordinates is padded by a zero."""
-    d = X.shape[1]
-    for l in range(d):
+    """Points start … start+m of X, centred, a column of XT each."""
+    for l in range(X.shape[1]):
         for j in range(m):
             XT[l, j] = X[start + j, l] - centre[l]
-    if d % 2 == 1:
-        for j in range(m):
-            XT[d, j] = 0.0
 
 
 @jit(flags=SUMS)
-def squares(t, at, S, k, XT, first, m):
-    """t[at + j] = ‖s_k − x_{first + j}‖², four coordinates a pass."""
-    d = XT.shape[0]
-    quads = d - d % 4
-    if quads == 0:
-        a = S[k, 0]
-        b = S[k, 1]
-        for j in range(m):
-            i = U(first) + U(j)
-            u = a - XT[0, i]
-            v = b - XT[1, i]
-            t[U(at) + U(j)] = u * u + v * v
-        return
-    l = 0
-    while l < quads:
-        a = S[k, l]
-        b = S[k, l + 1]
-        c = S[k, l + 2]
-        e = S[k, l + 3]
-        if l == 0:
-            for j in range(m):
-                i = U(first) + U(j)
-                u = a - XT[0, i]
-                v = b - XT[1, i]
-                w = c - XT[2, i]
-                z = e - XT[3, i]
-                t[U(at) + U(j)] = u * u + v * v + w * w + z * z
+def load_augmented(X, start, m, centre, XA):
+    """Points start … start+m of X, centred, a row of XA each, followed by a one and zeros."""
+    d = X.shape[1]
+    for j in range(m):
+        for l in range(d):
+            XA[j, l] = X[start + j, l] - centre[l]
+        XA[j, d] = 1.0
+        for l in range(d + 1, XA.shape[1]):
+            XA[j, l] = 0.0
+
+
+@jit(flags=SUMS)
+def scalars(radial, t, at, stride, A, first, m, XT, n, d):
+    """t[at + j·stride + k] = the pair scalar of row ``first`` + j of A and column k of XT, from differences."""
+    if m >= vectors.ROWS and n >= vectors.BYTES // t.itemsize:
+        place, rows = t[at:].ctypes.data, A[first:].ctypes.data
+        if radial:
+            vectors.squares(t, place, stride, rows, A.shape[1], m, XT.ctypes.data, XT.shape[1], n, d)
         else:
-            for j in range(m):
-                i = U(first) + U(j)
-                u = a - XT[l, i]
-                v = b - XT[l + 1, i]
-                w = c - XT[l + 2, i]
-                z = e - XT[l + 3, i]
-                t[U(at) + U(j)] += u * u + v * v + w * w + z * z
-        l += 4
-    if l < d:
-        a = S[k, l]
-        b = S[k, l + 1]
-        for j in range(m):
-            i = U(first) + U(j)
-            u = a - XT[l, i]
-            v = b - XT[l + 1, i]
-            t[U(at) + U(j)] += u * u + v * v
-
-
-@jit(flags=SUMS)
-def products(t, at, S, k, XT, first, m):
-    """t[at + j] = ⟨s_k, x_{first + j}⟩."""
+            vectors.products(t, place, stride, rows, A.shape[1], m, XT.ctypes.data, XT.shape[1], n, d)
+        return
     for j in range(m):
-        t[U(at) + U(j)] = 0.0
-    for l in range(0, XT.shape[0], 2):
-        a = S[k, l]
-        b = S[k, l + 1]
-        for j in range(m):
-            i = U(first) + U(j)
-            t[U(at) + U(j)] += a * XT[l, i] + b * XT[l + 1, i]
+        for k in range(n):
+            found = t.dtype.type(0.0)
+            for l in range(d):
+                x, s = A[first + j, l], XT[l, k]
+                found += (x - s) * (x - s) if radial else x * s
+            t[at + j * stride + k] = found
 
 
 @jit(flags=SUMS)
-def scalars(radial, t, at, S, k, XT, first, m):
-    if radial:
-        squares(t, at, S, k, XT, first, m)
-    else:
-        products(t, at, S, k, XT, first, m)
-
-
-@jit(flags=SUMS)
-def gather(t, at, XT, first, m, out, k):
-    """out[k, :d] += Σ_j t[at + j] x_{first + j} and out[k, d] += Σ_j t[at + j]."""
-    d = XT.shape[0]
-    total = out.dtype.type(0.0)
+def gather(t, n, XA, m, G):
+    """G[l, k] += Σ_j t[j·n + k] XA[j, l]."""
+    if n >= vectors.BYTES // t.itemsize:
+        vectors.gather(
+            t, t.ctypes.data, n, XA.ctypes.data, XA.shape[1], m, XA.shape[1], G.ctypes.data, G.shape[1]
+        )
+        return
     for j in range(m):
-        total += t[U(at) + U(j)]
-    out[k, d] += total
-    quads = d - d % 4
-    for l in range(0, quads, 4):
-        u = out.dtype.type(0.0)
-        v = out.dtype.type(0.0)
-        w = out.dtype.type(0.0)
-        z = out.dtype.type(0.0)
-        for j in range(m):
-            i = U(first) + U(j)
-            g = t[U(at) + U(j)]
-            u += g * XT[l, i]
-            v += g * XT[l + 1, i]
-            w += g * XT[l + 2, i]
-            z += g * XT[l + 3, i]
-        out[k, l] += u
-        out[k, l + 1] += v
-        out[k, l + 2] += w
-        out[k, l + 3] += z
-    if quads < d:
-        u = out.dtype.type(0.0)
-        v = out.dtype.type(0.0)
-        for j in range(m):
-            i = U(first) + U(j)
-            g = t[U(at) + U(j)]
-            u += g * XT[quads, i]
-            v += g * XT[quads + 1, i]
-        out[k, quads] += u
-        out[k, quads + 1] += v
+        for l in range(XA.shape[1]):
+            for k in range(n):
+                G[l, k] += t[j * n + k] * XA[j, l]
+
+
+@jit()
+def augmented(d):
+    """Numbers in a row of augmented coordinates."""
+    return (d + vectors.COORDINATES) // vectors.COORDINATES * vectors.COORDINATES
 
 
 @jit(flags=SUMS)
-def fused_rows(radial, slopes, address, p, S, k0, k1, X, i0, i1, centre, XT, t, out):
-    """Landmarks k0 … k1 against points i0 … i1: returns Σφ and, with ``slopes``, adds to ``out``."""
+def fused_rows(radial, slopes, address, p, S, k0, k1, X, i0, i1, centre, st, xa, t, g, out):
+    """Landmarks k0 … k1 against points i0 … i1: returns Σφ and, with ``slopes``, fills their rows of ``out``."""
+    n, d = k1 - k0, S.shape[1]
+    width = augmented(d)
+    block = min(FUSED_POINTS, max(vectors.ROWS, BUFFER // n // vectors.ROWS * vectors.ROWS))
+    ST = st[: d * FUSED_ROWS].reshape((d, FUSED_ROWS))
+    XA = xa[: block * width].reshape((block, width))
+    G = g[: width * FUSED_ROWS].reshape((width, FUSED_ROWS))
+    for l in range(d):
+        for k in range(n):
+            ST[l, k] = S[k0 + k, l]
+    if slopes:
+        for l in range(width):
+            for k in range(n):
+                G[l, k] = 0.0
     total = 0.0
-    for start in range(i0, i1, BLOCK):
-        m = min(BLOCK, i1 - start)
-        load_columns(X, start, m, centre, XT)
-        together = BUFFER // m
-        for first in range(k0, k1, together):
-            last = min(first + together, k1)
-            for k in range(first, last):
-                scalars(radial, t, (k - first) * m, S, k, XT, 0, m)
-            total += call(address, t.ctypes.data, (last - first) * m, p.ctypes.data)
-            if slopes:
-                for k in range(first, last):
-                    gather(t, (k - first) * m, XT, 0, m, out, k)
+    for start in range(i0, i1, block):
+        m = min(block, i1 - start)
+        load_augmented(X, start, m, centre, XA)
+        scalars(radial, t, 0, n, XA, 0, m, ST, n, d)
+        total += call(address, t.ctypes.data, m * n, p.ctypes.data)
+        if slopes:
+            gather(t, n, XA, m, G)
+    if slopes:
+        for k in range(n):
+            for l in range(d + 1):
+                out[k0 + k, l] = G[l, k]
     return total
 
 
@@ -261,23 +226,25 @@ def distances(Q, A, a0, norms_a, B, norms_b, same):
 
 @jit(flags=SUMS)
 def blas_rows(
-    radial, slopes, address, p, S, norms, k0, k1, X, i0, i1, centre, own, XB, norms_x, q, g, out
+    radial, slopes, address, p, S, norms, k0, k1, X, i0, i1, centre, own, xb, norms_x, q, g, out
 ):
     """The same as :func:`fused_rows`, for a tile of at most TILE_ROWS landmarks."""
     rows = k1 - k0
     d = S.shape[1]
     total = 0.0
+    if slopes:
+        out[k0:k1] = 0.0
     for start in range(i0, i1, TILE_POINTS):
         m = min(TILE_POINTS, i1 - start)
-        load_rows(X, start, m, centre, XB, norms_x)
+        points = xb[: m * d].reshape((m, d))
+        load_rows(X, start, m, centre, points, norms_x)
         Q = q[: rows * m].reshape((rows, m))
-        points = XB[:m]
         np.dot(S[k0:k1], points.T, Q)
         if radial:
             distances(Q, S, k0, norms, points, norms_x, k0 - start if own else NOWHERE)
         total += call(address, q.ctypes.data, rows * m, p.ctypes.data)
         if slopes:
-            G = g[:rows]
+            G = g[: rows * d].reshape((rows, d))
             np.dot(Q, points, G)
             for k in range(rows):
                 weight = out.dtype.type(0.0)
@@ -293,7 +260,7 @@ def blas_rows(
 def add_product(Q, points, g, part):
     """part = (Q · points, row sums of Q)."""
     rows, d = Q.shape[0], points.shape[1]
-    G = g[:rows]
+    G = g[: rows * d].reshape((rows, d))
     np.dot(Q, points, G)
     for k in range(rows):
         weight = part.dtype.type(0.0)
@@ -308,7 +275,7 @@ def add_product(Q, points, g, part):
 def add_transposed_product(Q, points, g, part):
     """part = (Qᵀ · points, column sums of Q)."""
     columns, d = Q.shape[1], points.shape[1]
-    G = g[:columns]
+    G = g[: columns * d].reshape((columns, d))
     np.dot(Q.T, points, G)
     for j in range(columns):
         for l in range(d):
@@ -340,15 +307,24 @@ def symmetric_tile(radial, slopes, address, p, S, norms, I, J, q, g, part):
 # --- whole sums, on one thread or several ---------------------------------------------------------------------
 
 
+@jit()
+def tile_rows(n, blas):
+    """Landmarks per tile; those of the fused way are about equal, in whole vectors."""
+    if blas:
+        return TILE_ROWS
+    tiles = (n + FUSED_ROWS - 1) // FUSED_ROWS
+    return ((n + tiles - 1) // tiles + 15) // 16 * 16
+
+
 @both(flags=SUMS)
 def data_sums(radial, slopes, address, p, S, norms, X, centre, own, blas, scratch, pieces, out, totals):
     """All landmarks against all points.
 
-    Work is cut into tiles of landmarks × ``pieces`` of the data; piece c adds to ``out[c]``, item i to ``totals[i]``.
+    Work is cut into tiles of landmarks × ``pieces`` of the data; piece c fills ``out[c]``, item i ``totals[i]``.
     """
     n = S.shape[0]
     N = X.shape[0]
-    rows = TILE_ROWS if blas else FUSED_ROWS
+    rows = tile_rows(n, blas)
     tiles = (n + rows - 1) // rows
     for item in prange(tiles * pieces):
         wide()
@@ -364,7 +340,7 @@ def data_sums(radial, slopes, address, p, S, norms, X, centre, own, blas, scratc
         else:
             totals[item] = fused_rows(
                 radial, slopes, address, p, S, k0, k1, X, i0, i1, centre,
-                scratch[0][slot], scratch[2][slot], out[piece],
+                scratch[0][slot], scratch[1][slot], scratch[2][slot], scratch[3][slot], out[piece],
             )  # fmt: skip
 
 
@@ -412,7 +388,7 @@ def landmark_sums(radial, slopes, address, p, S, norms, scratch, parts, totals, 
 @jit()
 def count_pieces(tiles, n, N):
     """Into how many pieces the data are cut: enough to share out few tiles of landmarks, by the sizes alone."""
-    return max(1, min(32 // tiles, n * N // 40_000, N // BLOCK))
+    return max(1, min(32 // tiles, n * N // 40_000, N // 1024))
 
 
 @jit()
@@ -421,24 +397,21 @@ def make_workspace(slots, n, N, d, like):
     kind = like.dtype
     blas = uses_blas(n, N, d)
     if blas:
-        width = d
         points = min(TILE_POINTS, max(N, n))
         scratch = (
-            np.empty((slots, points, d), kind),
-            np.empty((slots, points), kind),
-            np.empty((slots, TILE_ROWS * max(points, TILE_ROWS)), kind),
-            np.empty((slots, TILE_ROWS, d), kind),
+            aligned(slots, points * d, like),
+            aligned(slots, points, like),
+            aligned(slots, TILE_ROWS * max(points, TILE_ROWS), like),
+            aligned(slots, TILE_ROWS * d, like),
         )
-        rows = TILE_ROWS
     else:
-        width = d + d % 2
         scratch = (
-            np.empty((slots, width, BLOCK), kind),
-            np.empty((slots, 1), kind),
-            np.empty((slots, BUFFER), kind),
-            np.empty((slots, 1, 1), kind),
+            aligned(slots, d * FUSED_ROWS, like),
+            aligned(slots, FUSED_POINTS * augmented(d), like),
+            aligned(slots, BUFFER, like),
+            aligned(slots, augmented(d) * FUSED_ROWS, like),
         )
-        rows = FUSED_ROWS
+    rows = tile_rows(n, blas)
     items = (n + rows - 1) // rows
     pieces = count_pieces(items, n, N)
     symmetric = blas and SYMMETRIC_FROM <= n <= SYMMETRIC_TO
@@ -446,13 +419,13 @@ def make_workspace(slots, n, N, d, like):
     pieces_s = 0 if symmetric else count_pieces(items, n, n)
     return (
         scratch,
-        np.empty((tiles, 2, TILE_ROWS, width + 1), kind),
+        np.empty((tiles, 2, TILE_ROWS, d + 1), kind),
         np.zeros(max(tiles, items * pieces_s)),  # totals over landmarks
-        np.empty((pieces_s, n, width + 1), kind),
+        np.empty((pieces_s, n, d + 1), kind),
         np.zeros(items * pieces),  # totals over data
-        np.empty((pieces, n, width + 1), kind),
+        np.empty((pieces, n, d + 1), kind),
         np.zeros(n, kind),  # squared norms
-        np.zeros(width, kind),  # the centre of what is centred already
+        np.zeros(d, kind),  # the centre of what is centred already
         blas,
     )
 
@@ -483,11 +456,9 @@ def against_data(radial, slopes, address, p, S, X, centre, own, work, totals, pa
     ``own`` says that the points are the landmarks themselves.
     """
     pieces = parts.shape[0]
-    if slopes:
-        parts[:, :, :] = 0.0
-    totals[:] = 0.0
-    data_sums(radial, slopes, address, p, S, work[6], X, centre, own, work[8], work[0], pieces, parts, totals)
-    if slopes:
+    found = out.reshape((1, *out.shape)) if pieces == 1 else parts
+    data_sums(radial, slopes, address, p, S, work[6], X, centre, own, work[8], work[0], pieces, found, totals)
+    if slopes and pieces > 1:
         reduce_pieces(parts, out)
     return ordered_sum(totals)
 
@@ -537,6 +508,15 @@ def move(radial, S, over_landmarks, over_data, a, b, moved):
     return check
 
 
+@jit()
+def advance(previous, S, moved):
+    """previous ← S ← moved."""
+    a, b, c = previous.reshape(S.size), S.reshape(S.size), moved.reshape(S.size)
+    for i in range(b.size):
+        a[i] = b[i]
+        b[i] = c[i]
+
+
 @jit(flags=SUMS)
 def pick(X, centre, picks, XB):
     """The points of a batch, centred."""
@@ -559,7 +539,7 @@ def run(radial, address, p, S, X, centre, batches, first_part, iterations, step,
     over_landmarks, over_data, moved, previous, XB = buffers
     N = X.shape[0]
     b = batches.shape[1]
-    zero = work[7][: X.shape[1]]
+    zero = work[7]
     slopes = iterations != TOTALS
     norm = 0.0
     t1 = 0.0
@@ -591,8 +571,7 @@ def run(radial, address, p, S, X, centre, batches, first_part, iterations, step,
         c = 2.0 * step * other * inverse * scale
         if move(radial, S, over_landmarks, over_data, a, c, moved) != 0.0:
             return i, norm, t1
-        previous[:, :] = S
-        S[:, :] = moved
+        advance(previous, S, moved)
     return iterations, norm, t1
 
 
@@ -601,11 +580,8 @@ def run(radial, address, p, S, X, centre, batches, first_part, iterations, step,
 
 @both(flags=SUMS)
 def fill_matrix(radial, address, p, A, B, centre, scratch, out):
-    """out[k, j] = the block loop's result at the pair scalar of a_k and b_j, from differences.
-
-    A has an even number of columns, the last one zero if need be; ``centre`` is zero.
-    """
-    n = A.shape[0]
+    """out[k, j] = the block loop's result at the pair scalar of a_k and b_j, from differences; ``centre`` is zero."""
+    n, d = A.shape
     N = B.shape[0]
     flat = out.reshape(out.size)
     for item in prange((n + FILL_ROWS - 1) // FILL_ROWS):
@@ -613,11 +589,10 @@ def fill_matrix(radial, address, p, A, B, centre, scratch, out):
         k0 = np.int64(item) * FILL_ROWS
         k1 = min(k0 + FILL_ROWS, n)
         XT = scratch[get_thread_id()]
-        for start in range(0, N, BLOCK):
-            m = min(BLOCK, N - start)
+        for start in range(0, N, FILL_COLUMNS):
+            m = min(FILL_COLUMNS, N - start)
             load_columns(B, start, m, centre, XT)
-            for k in range(k0, k1):
-                scalars(radial, flat, k * N + start, A, k, XT, 0, m)
+            scalars(radial, flat, k0 * N + start, N, A, k0, k1 - k0, XT, m, d)
         call(address, out[k0:k1].ctypes.data, (k1 - k0) * N, p.ctypes.data)
 
 
@@ -649,9 +624,7 @@ def kernel_tile(radial, address, p, X, start, m, centre, S, ST, norms, exact, XB
     """Q[j, k] = K(x_{start+j}, s_k). ``exact`` takes pair scalars from ST, a column each; else from S, a row each."""
     load_rows(X, start, m, centre, XB, norms_x)
     if exact:
-        flat = Q.reshape(Q.size)
-        for j in range(m):
-            scalars(radial, flat, j * Q.shape[1], XB, j, ST, 0, Q.shape[1])
+        scalars(radial, Q.reshape(Q.size), 0, Q.shape[1], XB, 0, m, ST, Q.shape[1], X.shape[1])
     else:
         points = XB[:m]
         np.dot(points, S.T, Q)
@@ -701,7 +674,7 @@ def feature_tiles(
 def residual_tiles(radial, address, p, X, centre, norms, exact, F, K, side, scratch, totals, E):
     """Σ (K_ij − ⟨f_i, f_j⟩)² of each tile of the upper half, off-diagonal ones twice.
 
-    K may have no rows: then its tiles are computed. The entries go to E if it has rows.
+    K may have no rows: then its tiles are computed. The entries go to the upper half of E if it has rows.
     """
     N = X.shape[0]
     tiles = (N + side - 1) // side
@@ -741,8 +714,44 @@ def residual_tiles(radial, address, p, X, centre, norms, exact, F, K, side, scra
             for i in range(a1 - a0):
                 for j in range(b1 - b0):
                     E[a0 + i, b0 + j] = G[i, j]
-            if I != J:
-                for j in range(b1 - b0):
-                    for i in range(a1 - a0):
-                        E[b0 + j, a0 + i] = G[i, j]
 
+
+@both(flags=SUMS)
+def symmetric_product(A, v, parts, out):
+    """out = A v for a symmetric A of which only the upper half is read: memory, not arithmetic, takes the time.
+
+    The rows are cut into as many strips of about equal area as ``parts`` has rows, whatever the number of threads.
+    """
+    N = A.shape[0]
+    strips = parts.shape[0]
+    for item in prange(strips):
+        wide()
+        strip = np.int64(item)
+        start = np.int64(N * (1.0 - np.sqrt(1.0 - strip / strips)))
+        stop = np.int64(N * (1.0 - np.sqrt(1.0 - (strip + 1) / strips)))
+        part = parts[strip]
+        part[:] = 0.0
+        for i in range(start, stop - 1, 2):  # two rows at a time share what is read of v and written to part
+            e, f = v[i], v[i + 1]
+            one, two = A[i, i + 2 :], A[i + 1, i + 2 :]
+            tail, below = v[i + 2 :], part[i + 2 :]
+            s = A[i, i] * e + A[i, i + 1] * f
+            t = A[i, i + 1] * e + A[i + 1, i + 1] * f
+            for k in range(tail.shape[0]):
+                j = U(k)
+                s += one[j] * tail[j]
+                t += two[j] * tail[j]
+                below[j] += e * one[j] + f * two[j]
+            part[i] += s
+            part[i + 1] += t
+        if (stop - start) % 2 == 1:
+            i = stop - 1
+            part[i] += A[i, i] * v[i]
+            for j in range(i + 1, N):
+                part[i] += A[i, j] * v[j]
+                part[j] += A[i, j] * v[i]
+    for i in range(N):
+        total = parts[0, i]
+        for strip in range(1, strips):
+            total += parts[strip, i]
+        out[i] = total
