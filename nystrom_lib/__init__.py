@@ -44,6 +44,7 @@ from .stochastic import (
     one_sample_gradient,
     two_sample_gradient,
 )
+from .warming import warm_up
 
 __version__ = "0.1.0"
 
@@ -88,4 +89,5 @@ __all__ = [
     "two_sample_gradient",
     "uniform_indices",
     "uniform_sample",
+    "warm_up",
 ]

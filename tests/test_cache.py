@@ -8,8 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numba
 import pytest
 
+import nystrom_lib as nl
 import nystrom_lib._core.compile as compile_module
 
 INNER = "from .compile import jit\n\n@jit()\ndef inner(x):\n    return x + {step}\n"
@@ -65,3 +67,14 @@ def test_the_users_own_folder_is_respected(package: Path, tmp_path: Path) -> Non
     outer_of_one(package, NUMBA_CACHE_DIR=str(chosen))
     assert len(list(chosen.glob("nystrom-*/**/*.nbc"))) > 0
     assert not list(package.rglob("*.nbc"))
+
+
+def test_warming_up_leaves_nothing_to_compile() -> None:
+    """Catches a loop that warm_up() forgets: whoever times the library afterwards would time the compiler."""
+    from nystrom_lib._core import pairs, precise
+
+    nl.warm_up()
+    for function in (pairs.run, pairs.fill_matrix, pairs.feature_tiles, pairs.residual_tiles, pairs.symmetric_product):
+        assert function.signatures, function
+        assert numba.config.NUMBA_NUM_THREADS == 1 or function.parallel.signatures, function  # type: ignore[attr-defined]
+    assert precise.pivoted_cholesky.signatures

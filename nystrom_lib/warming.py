@@ -1,0 +1,45 @@
+"""Compile beforehand what would otherwise be compiled at its first use."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from ._threads import available, threads
+from .criteria import nystrom_errors
+from .derivatives import radial_skd_hessian
+from .descent import stochastic_gradient_descent
+from .kernels import Gaussian
+
+
+def warm_up() -> float:
+    """Compile every loop for double precision, on one thread and on several, or load it from the cache.
+
+    A first use on a new machine compiles for a minute or so; the code is kept on disk, and later processes load it
+    in a second or two. Call this before measuring time, or before many processes start at once.
+
+    Returns
+    -------
+    float
+        The seconds it took.
+
+    Examples
+    --------
+    >>> import nystrom_lib as nl
+    >>> nl.warm_up() > 0
+    True
+    """
+    begin = time.perf_counter()
+    kernel = Gaussian(1.0)
+    points = np.random.default_rng(0).standard_normal((2700, 2))
+    sample = points[:20].copy()
+    for count in {1, available()}:
+        with threads(count):
+            # More than 50,000 pairs, below which one thread does the work.
+            stochastic_gradient_descent(kernel, points, sample, step=1e-9, iterations=1, batch_size=2600, seed=0)
+            nystrom_errors(kernel, points, sample, precision="double")
+            kernel.matrix(points[:300])
+    nystrom_errors(kernel, points[:50], sample, precision="extended")
+    radial_skd_hessian(kernel, points[:50], sample[:2])
+    return time.perf_counter() - begin
