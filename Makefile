@@ -4,8 +4,9 @@ PYTHON ?= python3
 # The oldest Python the lock must serve, and what else to tell the resolver (UPGRADE=--upgrade).
 LOCK_PYTHON ?= 3.11
 UPGRADE ?=
-# What pytest is to run.
+# What pytest is to run, and on how many processes.
 TESTS ?= tests nystrom_lib
+JOBS ?= 2
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -19,7 +20,7 @@ export HYPOTHESIS_STORAGE_DIRECTORY ?= $(CURDIR)/.cache/hypothesis
 unexport PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE VIRTUAL_ENV CONDA_PREFIX
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test lint coverage bench lock clean
+.PHONY: help setup book paper refresh test lint coverage bench lock clean
 
 help: ## list the targets
 	@echo "make <target>, where <target> is one of"
@@ -47,9 +48,20 @@ $(STAMP): requirements.lock pyproject.toml
 	$$install --no-deps --no-build-isolation -e .
 	@touch $@
 
-test: setup lint ## set up, lint, then run every test and every docstring example
-	@echo "test: tests and docstring examples"
-	@$(BIN)/python -m pytest --doctest-modules --durations=10 $(TESTS)
+book: setup ## set up, execute every chapter at the paper's parameters, build the book, say where to open it
+	@$(BIN)/nystrom book
+
+paper: setup ## set up, then compute all of the paper's experiments at full scale (resumes when interrupted)
+	@$(BIN)/nystrom paper
+
+refresh: setup ## set up, execute the committed notebooks again in place and show what changed
+	@$(BIN)/python -m nystrom_lib.companion.refresh
+
+test: setup lint ## set up, lint, then run every test: docstrings, notebooks (nbval) and the book included
+	@echo "test: compiling, which takes a minute the first time"
+	@$(BIN)/python -c 'import nystrom_lib; nystrom_lib.warm_up()'
+	@echo "test: the library, every example in a docstring, the notebooks and the book"
+	@$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --doctest-modules --durations=15 $(TESTS)
 
 lint: setup ## ruff, mypy (strict) and the rule of which module may import which
 	@echo "lint: ruff"
@@ -77,5 +89,5 @@ lock: setup ## resolve pyproject.toml into requirements.lock and requirements.tx
 	@$(BIN)/python -m pytest -q -k "lock or pins or registry" tests/test_packaging.py
 
 clean: ## delete .venv, caches and build products
-	rm -rf $(VENV) .cache build dist *.egg-info
+	rm -rf $(VENV) .cache build dist *.egg-info _build book/notebooks book/_generated
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,6 +1,8 @@
 """Settings shared by all tests."""
 
+import os
 import signal
+import time
 from pathlib import Path
 
 import hypothesis
@@ -17,6 +19,16 @@ set_hypothesis_home_dir(ROOT / ".cache" / "hypothesis")
 # because the first example may pay for compilation.
 hypothesis.settings.register_profile("project", deadline=None, derandomize=True, print_blob=True)
 hypothesis.settings.load_profile("project")
+
+
+# Chooses which stored repetitions are computed again: others at every run. In the environment, so that all processes
+# of a run have the same.
+os.environ.setdefault("NYSTROM_TEST_SEED", str(int(time.time())))
+
+
+def pytest_report_header() -> str:
+    """How to have the same choice again."""
+    return f"stored repetitions are chosen by NYSTROM_TEST_SEED={os.environ['NYSTROM_TEST_SEED']}"
 
 
 @pytest.fixture(scope="session")

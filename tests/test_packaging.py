@@ -79,7 +79,7 @@ def test_the_lock_fits_the_ranges_of_pyproject(root: Path, pyproject: dict[str, 
 
 
 def test_every_range_has_a_lower_bound(pyproject: dict[str, Any]) -> None:
-    assert [str(r) for r in declared(pyproject) if not any(s.operator == ">=" for s in r.specifier)] == []
+    assert [str(r) for r in declared(pyproject) if not any(s.operator in (">=", "==") for s in r.specifier)] == []
 
 
 def test_the_library_declares_what_it_imports_and_imports_what_it_declares(
@@ -87,7 +87,8 @@ def test_the_library_declares_what_it_imports_and_imports_what_it_declares(
 ) -> None:
     project = pyproject["project"]
     needed = {canonicalize_name(Requirement(line).name) for line in project["dependencies"]}
-    optional = {canonicalize_name(Requirement(line).name) for line in project["optional-dependencies"]["cluster"]}
+    extras = project["optional-dependencies"]
+    optional = {canonicalize_name(Requirement(line).name) for line in (*extras["cluster"], *extras["book"])}
     # Imports of `distributed` come with dask[distributed].
     optional.add(canonicalize_name("distributed"))
     names = {name.partition(".")[0] for path in (root / LIBRARY).rglob("*.py") for name in imported(path, root)}

@@ -18,6 +18,7 @@ from .components import (
     Uniform,
 )
 from .errors import ConfigurationError
+from .part import Part as Part  # in the registry of data sources from here on
 from .settings import Plain, Settings, canonical_json, read_json, read_yaml, setting, write_yaml
 
 #: Part of every fingerprint: a change in what a configuration *means* changes this number.

@@ -58,3 +58,37 @@ class ClusterError(CompanionError):
 
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C during a run: what is stored, and how to go on."""
+
+
+class ChapterError(CompanionError):
+    """A chapter that cannot be run, or a cell of it that failed.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong, in one sentence.
+    chapter : str
+        Which chapter.
+    cell : int, optional
+        Which of its cells, counted from 1 over all cells, prose included.
+    source : str
+        What the cell holds.
+    reason : str
+        The error as the cell raised it, in one line.
+    traceback : str
+        The whole of it.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        chapter: str = "",
+        cell: int | None = None,
+        source: str = "",
+        reason: str = "",
+        traceback: str = "",
+    ) -> None:
+        super().__init__(message)
+        self.chapter, self.cell, self.source = chapter, cell, source
+        self.reason, self.traceback = reason, traceback

@@ -31,7 +31,8 @@ from .store import Store
 from .tolerances import Tolerance, tolerance_for
 
 FORMAT = 1
-_KEY = b"nystrom_lib"
+#: Under which a file has its provenance.
+KEY = b"nystrom_lib"
 
 #: The order of the table's columns; others follow by name.
 QUANTITIES = ("R", "trace", "frobenius", "spectral", "E_tr", "E_F", "E_sp", "rank", "diverged_at", "seconds")
@@ -141,7 +142,7 @@ class Results:
         path = Path(path)
         stamp = {"format": FORMAT, "seal": self._seal(), "provenance": self.provenance}
         table = pa.Table.from_pandas(self._wide_rows(), preserve_index=False)
-        table = table.replace_schema_metadata({_KEY: canonical_json(stamp).encode("ascii")})
+        table = table.replace_schema_metadata({KEY: canonical_json(stamp).encode("ascii")})
         path.parent.mkdir(parents=True, exist_ok=True)
         draft = path.with_name(f".{path.name}.{uuid.uuid4().hex}.draft")
         try:
@@ -178,7 +179,7 @@ class Results:
             raise FileNotFoundError(f"There is no results file {path}.")
         try:
             table = pq.read_table(path, page_checksum_verification=True)
-            stamp = json.loads((table.schema.metadata or {})[_KEY])
+            stamp = json.loads((table.schema.metadata or {})[KEY])
             version, results = stamp["format"], cls(_outcomes(table, stamp["provenance"]), stamp["provenance"])
             intact = version != FORMAT or results._seal() == stamp["seal"]
         except (OSError, KeyError, ValueError, TypeError, pa.ArrowException) as error:

@@ -40,7 +40,7 @@ class _Range:
             for item in value:
                 self.check(name, item)
         elif value is not None and not self._holds(value):
-            raise ConfigurationError(name, f"is {value!r}; it must be {self._words()}.")
+            raise ConfigurationError(name, f"is {value!r}; it must be {self.words()}.")
 
     def _holds(self, value: Any) -> bool:
         if self.choices is not None:
@@ -51,7 +51,8 @@ class _Range:
             and (self.at_most is None or value <= self.at_most)
         )
 
-    def _words(self) -> str:
+    def words(self) -> str:
+        """What is allowed, in words; empty if everything is."""
         if self.choices is not None:
             return "one of " + ", ".join(repr(choice) for choice in self.choices)
         limits = (("above", self.above), ("at least", self.at_least), ("at most", self.at_most))
@@ -66,6 +67,7 @@ def setting(
     at_most: float | None = None,
     choices: Iterable[Any] | None = None,
     slot: Mapping[str, type[Component]] | None = None,
+    meaning: str = "",
 ) -> Any:
     """Declare one field: its default and what values it takes.
 
@@ -79,10 +81,13 @@ def setting(
         The values allowed.
     slot : mapping of str to type, optional
         The registry of components that may stand here.
+    meaning : str
+        What it is, in a few words, for those who are to give it a value.
     """
     chosen = None if choices is None else tuple(choices)
     return dataclasses.field(
-        default=default, metadata={"range": _Range(above, at_least, at_most, chosen), "slot": slot}
+        default=default,
+        metadata={"range": _Range(above, at_least, at_most, chosen), "slot": slot, "meaning": meaning},
     )
 
 

@@ -1,11 +1,63 @@
 """The claims of the paper, judged: each by a statistic and thresholds that were fixed before the results were seen.
 
-``declared`` holds what was fixed; the other modules measure and decide; ``page`` writes it up.
+``declared`` holds what was fixed; the modules beside it measure and decide; ``page`` writes it up. In a terminal,
+``python -m nystrom_lib.companion.claims`` judges all of them.
 """
 
 from __future__ import annotations
 
-from .base import Claim, Evidence, Finding, Threshold, Verdict
-from .declared import CLAIMS
+import difflib
+from collections.abc import Callable, Iterable
+from importlib import import_module
+from pathlib import Path
 
-__all__ = ["CLAIMS", "Claim", "Evidence", "Finding", "Threshold", "Verdict"]
+import nystrom_lib as nl
+
+from ..errors import ConfigurationError
+from .base import Claim, Evidence, Finding, Table, Threshold, Verdict
+from .declared import CLAIMS
+from .page import page, plain, summary
+from .stored import Stored
+
+__all__ = [
+    "CLAIMS",
+    "Claim",
+    "Evidence",
+    "Finding",
+    "Table",
+    "Threshold",
+    "Verdict",
+    "judge",
+    "measure",
+    "page",
+    "plain",
+    "summary",
+]
+
+
+def measure(claim: Claim) -> Callable[[Claim, Stored], Verdict]:
+    """The function that measures a claim and decides on it."""
+    module, _, function = claim.measured_by.partition(":")
+    found: Callable[[Claim, Stored], Verdict] = getattr(import_module(f".{module}", __name__), function)
+    return found
+
+
+def judge(results_folder: str | Path, only: Iterable[str] | None = None) -> list[Verdict]:
+    """Measure claims and decide on each, in the order of the paper.
+
+    Parameters
+    ----------
+    results_folder : path
+        Where the results of the experiments are; a claim whose results are not there is not testable here.
+    only : iterable of str, optional
+        The claims asked for, by name; by default all.
+    """
+    asked = list(CLAIMS) if only is None else list(only)
+    for name in asked:
+        if name not in CLAIMS:
+            close = difflib.get_close_matches(name.upper(), CLAIMS, n=1)
+            hint = f" (did you mean {close[0]!r}?)" if close else ""
+            raise ConfigurationError("only", f"has {name!r}{hint}; the claims are {', '.join(CLAIMS)}.")
+    stored = Stored(Path(results_folder))
+    with nl.threads(1):  # small problems, which several threads would only slow down
+        return [measure(claim)(claim, stored) for claim in CLAIMS.values() if claim.id in asked]

@@ -75,6 +75,15 @@ class Claim:
 
 
 @dataclass(frozen=True)
+class Table:
+    """Numbers behind a verdict, ready to be shown."""
+
+    caption: str
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
 class Verdict:
     """What was found about a claim.
 
@@ -92,6 +101,8 @@ class Verdict:
         The numbers behind the words.
     parts : mapping of str to Finding
         The verdicts on parts where they are judged apart, such as ρ = 1 and ρ = 16.
+    tables : tuple of Table
+        The numbers behind it, where they are many.
     """
 
     claim: Claim
@@ -100,6 +111,7 @@ class Verdict:
     why: str
     numbers: Mapping[str, Any] = field(default_factory=dict)
     parts: Mapping[str, Finding] = field(default_factory=dict)
+    tables: tuple[Table, ...] = ()
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
@@ -122,3 +134,8 @@ def together(findings: Iterable[Finding]) -> Finding:
     if not known:
         return Finding.UNTESTABLE
     return known.pop() if len(known) == 1 else Finding.IN_PART
+
+
+def sentence(text: str) -> str:
+    """With a capital letter, unless it begins with a symbol such as ρ, and a full stop."""
+    return (text[0].upper() if text[0].isascii() else text[0]) + text[1:] + "."

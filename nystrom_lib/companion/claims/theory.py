@@ -13,7 +13,7 @@ import nystrom_lib as nl
 
 from ..experiments import PAPER, SEED
 from ..outcome import Array
-from .base import Claim, Finding, Verdict
+from .base import Claim, Finding, Verdict, sentence
 from .stored import Stored
 
 #: Below this part of ‖K‖_F² both sides of an inequality are rounding, and their quotient says nothing.
@@ -240,7 +240,8 @@ def follow(case: Case, steps: int = _STEPS) -> dict[str, float]:
         kernel, data, start, step=bound.step, iterations=steps, record_every=steps // 500, keep_path=True
     )
     assert run.path is not None
-    gradients = [float(np.linalg.norm(nl.radial_skd_gradient(kernel, data, sample))) for sample in run.path]
+    looked_at = [*run.path[::10], run.sample]
+    gradients = [float(np.linalg.norm(nl.radial_skd_gradient(kernel, data, sample))) for sample in looked_at]
     return {"increase": float(np.diff(run.values).max()) / whole, "gradient": gradients[-1] / max(gradients)}
 
 
@@ -326,7 +327,7 @@ def decide_assumptions(claim: Claim, quotients: pd.DataFrame, *, refused: bool) 
         f"{bounds['M1'].max():.4f} of M₁, the largest second derivative {bounds['M2'].min():.4f} to "
         f"{bounds['M2'].max():.4f} of M₂; differences of K² itself agree ({differences.max(axis=None):.4f} at most). "
         f"Matérn 1/2 is {'refused' if refused else 'not refused'}.",
-        "; ".join(wrong).capitalize() + "."
+        sentence("; ".join(wrong))
         if wrong
         else "The bounds hold and are sharp for the Gaussian kernel and for Matérn 3/2 and 5/2; Matérn 1/2 is not "
         "regular enough.",

@@ -1,0 +1,14 @@
+"""The book: chapters executed, pages generated from results, everything rendered and every link followed.
+
+>>> from nystrom_lib.companion import book
+>>> book.build.__module__
+'nystrom_lib.companion.book.building'
+"""
+
+from __future__ import annotations
+
+from .building import build
+from .errors import BookError
+from .small import build_small
+
+__all__ = ["BookError", "build", "build_small"]

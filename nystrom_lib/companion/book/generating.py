@@ -1,0 +1,48 @@
+"""The parts of the book that come from results: landing page, claims, what was learned, and status."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..chapters import Chapter
+from . import landing, status
+
+#: Below the book's sources; pages include what is in here.
+GENERATED = "_generated"
+
+
+def generate(source: Path, results: Path, chapters: Sequence[Chapter], executed: bool) -> Path:
+    """Write every generated part into ``source``; what was there is deleted.
+
+    Parameters
+    ----------
+    source : Path
+        The book's sources, with the executed notebooks in ``notebooks``.
+    results : Path
+        The folder of the stored results.
+    chapters : sequence of Chapter
+        The chapters of the book.
+    executed : bool
+        Were they executed for this build?
+    """
+    from .. import claims, learned
+
+    folder = source / GENERATED
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    stored = landing.load(results)
+    verdicts = claims.judge(results)
+    parts = {
+        "answer.svg": landing.figure_svg(stored),
+        "answer.md": landing.figure_block(landing.alt_text(stored)),
+        "numbers.md": landing.cards(landing.numbers(stored, verdicts)),
+        "citation.md": landing.citation(),
+        "claims.md": claims.page(verdicts),
+        "learned.md": learned.page(results),
+        "status.md": status.page(chapters, source / "notebooks", stored, executed),
+    }
+    for name, text in parts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder

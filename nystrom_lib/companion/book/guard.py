@@ -1,0 +1,32 @@
+"""The right Jupyter Book, or a sentence."""
+
+from __future__ import annotations
+
+from .. import provenance
+from .errors import BookError
+
+WANTED = "1"
+
+
+def require_jupyter_book(found: str | None = None) -> str:
+    """The version of Jupyter Book that is installed; refused unless it is a 1.x.
+
+    Parameters
+    ----------
+    found : str, optional
+        A version to judge in place of the installed one.
+
+    Examples
+    --------
+    >>> require_jupyter_book("1.0.4")
+    '1.0.4'
+    """
+    found = found or provenance.version("jupyter-book")
+    if found is None:
+        raise BookError("jupyter-book is not installed; `make setup` installs the version this book needs.")
+    if found.partition(".")[0] != WANTED:
+        raise BookError(
+            f"jupyter-book is {found}; it must be a {WANTED}.x, because later ones ignore _config.yml and fetch their "
+            "theme from the network. `make setup` installs the right one."
+        )
+    return found

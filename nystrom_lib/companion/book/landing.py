@@ -1,0 +1,185 @@
+"""The landing page's figure and five numbers, from the stored results."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ..checkout import ROOT
+from ..experiments import PAPER
+from ..results import Results
+from .errors import BookError
+
+#: The rows of the figure, in its order: what the reader calls the experiment, and what its file is called.
+ROWS = {
+    "Bi-Gaussian, ρ = 1, n = 20": "figure-2-n20",
+    "Bi-Gaussian, ρ = 1, n = 50": "figure-2-n50",
+    "Bi-Gaussian, ρ = 1, n = 80": "figure-2-n80",
+    "Bi-Gaussian, ρ = 16, n = 20": "figure-2-n20-rho16",
+    "Bi-Gaussian, ρ = 16, n = 50": "figure-2-n50-rho16",
+    "Bi-Gaussian, ρ = 16, n = 80": "figure-2-n80-rho16",
+    "Abalone, ρ = 0.25, n = 50": "figure-3-rho0.25",
+    "Abalone, ρ = 1, n = 50": "figure-3-rho1",
+    "Abalone, ρ = 4, n = 50": "figure-3-rho4",
+    "MAGIC, ρ = 0.2, n = 100": "figure-4-n100",
+    "MAGIC, ρ = 0.2, n = 200": "figure-4-n200",
+}
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number of the landing page, and the sentence that says what it is."""
+
+    value: str
+    meaning: str
+    page: str
+
+
+def load(folder: Path) -> dict[str, Results]:
+    """The stored results of the paper, by name; those that are missing are named."""
+    missing = [name for name in ROWS.values() if not (folder / f"{name}.parquet").is_file()]
+    if missing:
+        raise BookError(
+            f"{folder.name}/ holds no results of {', '.join(missing)}; `make paper` computes the paper's experiments."
+        )
+    return {name: Results.load(folder / f"{name}.parquet") for name in PAPER if (folder / f"{name}.parquet").is_file()}
+
+
+def figure_svg(results: Mapping[str, Results]) -> str:
+    """The one figure."""
+    from ..figures import answer, style
+
+    return style.svg(answer.before_and_after({title: results[name].table for title, name in ROWS.items()}))
+
+
+def alt_text(results: Mapping[str, Results]) -> str:
+    """The one figure for those who do not see it."""
+    medians = [f"{title}: {before:.3g} to {after:.3g}" for title, (before, after) in _medians(results).items()]
+    return (
+        "Trace error over the smallest possible at the same rank, before and after the descent, for "
+        f"{len(ROWS)} experiments. Medians: {'; '.join(medians)}."
+    )
+
+
+def _medians(results: Mapping[str, Results]) -> dict[str, tuple[float, float]]:
+    return {title: median(results[name], "E_tr") for title, name in ROWS.items()}
+
+
+def median(results: Results, quantity: str) -> tuple[float, float]:
+    """The median of a quantity before and after."""
+    groups = results.table.groupby("stage")[quantity].median()
+    return float(groups["initial"]), float(groups["optimised"])
+
+
+def improved(results: Results, quantity: str = "trace") -> tuple[int, int]:
+    """How many repetitions ended with a smaller value than they began with, and of how many."""
+    wide = results.table.pivot(index="repetition", columns="stage", values=quantity)
+    return int((wide["optimised"] < wide["initial"]).sum()), len(wide)
+
+
+def numbers(results: Mapping[str, Results], verdicts: Sequence[Any]) -> list[Number]:
+    """The five numbers."""
+    counts = [improved(results[name]) for name in ROWS.values()]
+    better, all_of_them = (sum(column) for column in zip(*counts, strict=True))
+    found = [
+        Number(
+            f"{100 * better / all_of_them:.4g} %",
+            f"of {all_of_them:,} samples, drawn at random and then moved by the descent, approximate the kernel matrix "
+            "better than before, in the trace norm.",
+            "notebooks/05_bigaussian",
+        )
+    ]
+    for title, name, page in (
+        ("the bi-Gaussian data, ρ = 16, n = 50", "figure-2-n50-rho16", "notebooks/05_bigaussian"),
+        ("Abalone, ρ = 1, n = 50", "figure-3-rho1", "notebooks/06_abalone"),
+        ("MAGIC, ρ = 0.2, n = 200", "figure-4-n200", "notebooks/07_magic"),
+    ):
+        before, after = median(results[name], "E_tr")
+        found.append(
+            Number(
+                f"{before:.3g} → {after:.3g}",
+                f"is how the trace error changes on {title}: medians over {results[name].experiment.m:,} samples, "
+                "in multiples of the smallest error possible at that rank.",
+                page,
+            )
+        )
+    said = Counter(str(verdict.finding) for verdict in verdicts)
+    others = ", ".join(f"{count} “{finding}”" for finding, count in said.items() if finding != "holds")
+    found.append(
+        Number(
+            f"{said['holds']} of {len(verdicts)}",
+            "claims of the paper hold as they are stated, by thresholds fixed before the results were seen"
+            + (f"; of the others we say {others}." if others else "."),
+            "claims",
+        )
+    )
+    return found
+
+
+def cards(found: Sequence[Number]) -> str:
+    """The numbers as cards, each a link to where it comes from."""
+    lines = ["::::{grid} 1 2 3 3", ":gutter: 3", ":class-container: numbers", ""]
+    for number in found:
+        lines += [
+            f":::{{grid-item-card}} {number.value}",
+            f":link: /{number.page}",
+            ":link-type: doc",
+            ":class-title: number",
+            number.meaning,
+            ":::",
+            "",
+        ]
+    return "\n".join([*lines, "::::", ""])
+
+
+def figure_block(alt: str) -> str:
+    """The figure as the page includes it: without a number, which would be taken for one of the paper's."""
+    return "\n".join(
+        [
+            "```{image} /_generated/answer.svg",
+            f":alt: {alt}",
+            ":width: 100%",
+            "```",
+            "",
+            "*Trace error of Nyström approximations, in multiples of the smallest error possible at the same rank: "
+            "landmark points drawn from the data (orange) and the same points after the descent (blue). A dot is the "
+            "median over all repetitions of an experiment, a bar covers nine tenths of them.*",
+            "",
+        ]
+    )
+
+
+def citation() -> str:
+    """BibTeX for the paper and for this companion, from CITATION.cff."""
+    known = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    paper = known["preferred-citation"]
+    authors = " and ".join(f"{each['family-names']}, {each['given-names']}" for each in paper["authors"])
+    return "\n".join(
+        [
+            "```bibtex",
+            "@misc{hutchings2022local,",
+            f"  author = {{{authors}}},",
+            f"  title  = {{{_tex(paper['title'])}}},",
+            f"  year   = {{{paper['year']}}},",
+            f"  doi    = {{{paper['doi']}}},",
+            f"  note   = {{arXiv:{paper['url'].rpartition('/')[2]}}}",
+            "}",
+            "",
+            "@software{nystrom_lib,",
+            f"  author  = {{{{{known['authors'][0]['name']}}}}},",
+            f"  title   = {{{_tex(known['title'])}}},",
+            f"  version = {{{known['version']}}}",
+            "}",
+            "```",
+            "",
+        ]
+    )
+
+
+def _tex(text: str) -> str:
+    return text.replace("Nyström", '{N}ystr{\\"o}m').replace("_", "\\_")

@@ -1,0 +1,79 @@
+"""Chapter 6, §4.2: the Abalone data, Figure 3."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..components import Abalone, DataSource, Gaussian, StochasticGradientDescent
+from ..config import Experiment
+from ..experiments import SEED
+from ..part import part_of
+from ..settings import Settings, setting
+from .base import Chapter
+from .lists import each_once
+
+#: The number of observations without the two outliers.
+ALL = 4_175
+
+
+@dataclass(frozen=True)
+class Parameters(Settings):
+    """What the chapter takes; the defaults are the paper's values."""
+
+    N: int = setting(ALL, at_least=2, at_most=ALL, meaning="number of observations; fewer are drawn at random")
+    attributes: tuple[str, ...] = setting(
+        ("sex", "rings"), choices=("sex", "rings"), meaning="the eighth attribute; the first one named is Figure 3"
+    )
+    rho: tuple[float, ...] = setting((0.25, 1.0, 4.0), above=0, meaning="kernel parameters ρ")
+    n: int = setting(50, at_least=1, meaning="number of landmark points")
+    step: float = setting(8e-7, above=0, meaning="step γ of the stochastic gradient descent")
+    iterations: int = setting(10_000, at_least=1, at_most=10**6, meaning="number of steps T")
+    batch_size: int = setting(50, at_least=1, meaning="batch size b")
+    m: int = setting(200, at_least=1, at_most=10**6, meaning="repetitions for each ρ")
+    m_variant: int = setting(50, at_least=1, at_most=10**6, meaning="the same for the second reading of the attributes")
+    eigenvalues: int = setting(100, at_least=2, at_most=1000, meaning="how many eigenvalues of K to show")
+    seed: int = setting(SEED, at_least=0, meaning="seed of the initial samples and of the batches")
+    recompute: int = setting(1, at_least=0, meaning="stored repetitions to compute again, of each experiment")
+
+    def check(self) -> None:
+        """Refuse what no single parameter shows."""
+        each_once("rho", self.rho)
+        each_once("attributes", self.attributes)
+
+    def data(self, attributes: str) -> DataSource:
+        """D, with the eighth attribute named."""
+        return part_of(Abalone(attributes=attributes), self.N, ALL)
+
+    def repetitions(self, rho: float, attributes: str) -> Experiment:
+        """One row of Figure 3, or of its variant."""
+        return Experiment(
+            data=self.data(attributes),
+            kernel=Gaussian(rho=rho),
+            n=self.n,
+            descent=StochasticGradientDescent(step=self.step, iterations=self.iterations, batch_size=self.batch_size),
+            m=self.m if attributes == self.attributes[0] else self.m_variant,
+            seed=self.seed,
+        )
+
+
+CHAPTER = Chapter(
+    name="abalone",
+    number=6,
+    title="The Abalone data",
+    section="§4.2",
+    parameters=Parameters,
+    profiles={
+        "quick": {"m": 10, "m_variant": 5, "recompute": 0},
+        # A gradient is about as large as N², so fewer points want a longer step.
+        "smoke": {
+            "N": 400,
+            "n": 10,
+            "step": 8e-5,
+            "iterations": 300,
+            "m": 4,
+            "m_variant": 3,
+            "eigenvalues": 40,
+            "recompute": 0,
+        },
+    },
+)

@@ -1,0 +1,87 @@
+"""Chapter 5, §4.1: the bi-Gaussian example, Figures 1 and 2."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..components import BiGaussian, Gaussian, GradientDescent
+from ..config import Experiment, Record
+from ..experiments import SEED
+from ..settings import Settings, setting
+from .base import Chapter
+from .lists import each_once
+
+
+@dataclass(frozen=True)
+class Parameters(Settings):
+    """What the chapter takes; the defaults are the paper's values."""
+
+    N: int = setting(2000, at_least=2, at_most=20_000, meaning="number of data points")
+    data_seed: int = setting(123, at_least=0, meaning="seed of the data; 123 is the authors' draw")
+    rho: tuple[float, ...] = setting(
+        (1.0, 16.0), above=0, meaning="kernel parameters ρ: 1 as printed, 16 as in the authors' notebook"
+    )
+    n: tuple[int, ...] = setting((20, 50, 80), at_least=1, meaning="numbers of landmark points in Figure 2")
+    step: float = setting(1e-6, above=0, meaning="step γ of the gradient descent")
+    iterations: int = setting(1000, at_least=1, at_most=10**6, meaning="number of steps T in Figure 2")
+    m: int = setting(1000, at_least=1, at_most=10**6, meaning="repetitions for each n and each ρ in Figure 2")
+    path_n: int = setting(50, at_least=1, at_most=500, meaning="number of landmark points in Figure 1")
+    path_iterations: int = setting(1300, at_least=1, at_most=10**6, meaning="number of steps T in Figure 1")
+    path_every: int = setting(5, at_least=1, meaning="the paths of Figure 1 are kept every so many steps")
+    seed: int = setting(SEED, at_least=0, meaning="seed of the initial samples")
+    recompute: int = setting(3, at_least=0, meaning="stored repetitions to compute again, of each experiment")
+
+    def check(self) -> None:
+        """Refuse what no single parameter shows."""
+        each_once("rho", self.rho)
+        each_once("n", self.n)
+
+    def data(self) -> BiGaussian:
+        """D."""
+        return BiGaussian(N=self.N, seed=self.data_seed)
+
+    def paths(self, rho: float) -> Experiment:
+        """Figure 1."""
+        return Experiment(
+            data=self.data(),
+            kernel=Gaussian(rho=rho),
+            n=self.path_n,
+            descent=GradientDescent(step=self.step, iterations=self.path_iterations),
+            m=1,
+            seed=self.seed,
+            record=Record(repetitions=(0,), every=self.path_every, path=True),
+        )
+
+    def repetitions(self, rho: float, n: int) -> Experiment:
+        """One row of Figure 2."""
+        return Experiment(
+            data=self.data(),
+            kernel=Gaussian(rho=rho),
+            n=n,
+            descent=GradientDescent(step=self.step, iterations=self.iterations),
+            m=self.m,
+            seed=self.seed,
+        )
+
+
+CHAPTER = Chapter(
+    name="bigaussian",
+    number=5,
+    title="The bi-Gaussian example",
+    section="§4.1",
+    parameters=Parameters,
+    profiles={
+        "quick": {"m": 50, "recompute": 0},
+        # A gradient is about as large as N², so fewer points want a longer step.
+        "smoke": {
+            "N": 300,
+            "n": (8, 16),
+            "step": 4e-5,
+            "iterations": 60,
+            "m": 5,
+            "path_n": 12,
+            "path_iterations": 100,
+            "recompute": 0,
+        },
+    },
+)

@@ -1,0 +1,74 @@
+"""Chapter 3, §2 and the Appendix: Theorem 2.1, step by step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import nystrom_lib as nl
+
+from ..errors import ConfigurationError
+from ..outcome import Array
+from ..settings import Settings, setting
+from .base import Chapter
+from .lists import each_once
+from .points import bigaussian
+
+
+@dataclass(frozen=True)
+class Parameters(Settings):
+    """What the chapter takes; the defaults are those of Figure 1."""
+
+    N: int = setting(2000, at_least=10, at_most=20_000, meaning="number of data points, the bi-Gaussian ones of §4.1")
+    data_seed: int = setting(123, at_least=0, meaning="seed of the data; 123 is the authors' draw")
+    rho: float = setting(1.0, above=0, meaning="kernel parameter ρ")
+    n: int = setting(50, at_least=5, at_most=200, meaning="number of landmark points")
+    step: float = setting(1e-6, above=0, meaning="the paper's step γ")
+    beyond: tuple[float, ...] = setting(
+        (0.5, 1.5, 5.0, 100.0), above=0, meaning="further steps, as multiples of 1 over the true curvature"
+    )
+    iterations: int = setting(1300, at_least=10, at_most=100_000, meaning="number of steps T of each descent")
+    m: int = setting(6, at_least=2, at_most=1000, meaning="samples on which the bounds are tried")
+    looks: int = setting(8, at_least=2, at_most=200, meaning="places along a descent where the curvature is looked at")
+    seed: int = setting(456, at_least=0, meaning="seed of the samples; 456 is the authors' initial sample")
+
+    def check(self) -> None:
+        """Refuse what no single parameter shows."""
+        each_once("beyond", self.beyond)
+        if self.n > self.N:
+            raise ConfigurationError("n", f"is {self.n}; it must be at most N = {self.N}.")
+
+    def kernel(self) -> nl.Kernel:
+        """K."""
+        return nl.Gaussian(self.rho)
+
+    def kernels(self) -> dict[str, nl.Kernel]:
+        """Several kernels of about that width."""
+        from ..studies import curvature
+
+        return curvature.kernels(self.rho)
+
+    def within(self) -> dict[str, nl.Kernel]:
+        """Those the theorem covers."""
+        return {name: kernel for name, kernel in self.kernels().items() if kernel.constants is not None}
+
+    def data(self) -> Array:
+        """D."""
+        return bigaussian(self.N, self.data_seed)
+
+    def start(self) -> Array:
+        """S⁽⁰⁾."""
+        return nl.uniform_sample(self.data(), self.n, self.seed)
+
+
+CHAPTER = Chapter(
+    name="convergence",
+    number=3,
+    title="A convergence result",
+    section="§2 and Appendix",
+    parameters=Parameters,
+    profiles={
+        "quick": {"N": 1000, "step": 4e-6, "iterations": 500, "m": 3, "looks": 6},
+        # The gradient is about as large as N², so fewer points want a longer step.
+        "smoke": {"N": 200, "n": 10, "step": 2e-5, "iterations": 100, "m": 3, "looks": 3},
+    },
+)

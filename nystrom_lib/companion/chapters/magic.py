@@ -1,0 +1,83 @@
+"""Chapter 7, §4.3: the MAGIC data, Figure 4."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..components import DataSource, Gaussian, Magic, StochasticGradientDescent
+from ..config import Experiment, Record
+from ..experiments import SEED
+from ..part import part_of
+from ..settings import Settings, setting
+from .base import Chapter
+from .lists import each_once, one_or_as_many
+
+#: The number of observations without the 115 duplicates.
+ALL = 18_905
+
+
+@dataclass(frozen=True)
+class Parameters(Settings):
+    """What the chapter takes; the defaults are the paper's values."""
+
+    N: int = setting(ALL, at_least=2, at_most=ALL, meaning="number of observations; fewer are drawn at random")
+    rho: float = setting(0.2, above=0, meaning="kernel parameter ρ")
+    n: tuple[int, ...] = setting((100, 200), at_least=1, meaning="numbers of landmark points")
+    iterations: tuple[int, ...] = setting(
+        (3000, 4000), at_least=1, at_most=10**6, meaning="number of steps T for each n, or one for all"
+    )
+    step: float = setting(5e-8, above=0, meaning="step γ of the stochastic gradient descent")
+    batch_size: int = setting(50, at_least=1, meaning="batch size b")
+    m: int = setting(200, at_least=1, at_most=10**6, meaning="repetitions for each n")
+    every: int = setting(20, at_least=1, meaning="the decay for the last n is recorded every so many steps")
+    seed: int = setting(SEED, at_least=0, meaning="seed of the initial samples and of the batches")
+    recompute: int = setting(2, at_least=0, meaning="stored repetitions to compute again, of each experiment")
+
+    def check(self) -> None:
+        """Refuse what no single parameter shows."""
+        each_once("n", self.n)
+        one_or_as_many("iterations", self.iterations, "n", self.n)
+
+    def data(self) -> DataSource:
+        """D."""
+        return part_of(Magic(), self.N, ALL)
+
+    def steps(self, n: int) -> int:
+        """T."""
+        return self.iterations[self.n.index(n) if len(self.iterations) > 1 else 0]
+
+    def repetitions(self, n: int) -> Experiment:
+        """The boxes of Figure 4 for one n; those of the last n come with the decay of their first repetition."""
+        recorded = Record(repetitions=(0,), every=self.every) if n == self.n[-1] else Record()
+        return Experiment(
+            data=self.data(),
+            kernel=Gaussian(rho=self.rho),
+            n=n,
+            descent=StochasticGradientDescent(step=self.step, iterations=self.steps(n), batch_size=self.batch_size),
+            m=self.m,
+            seed=self.seed,
+            norms=("trace",),
+            record=recorded,
+        )
+
+
+CHAPTER = Chapter(
+    name="magic",
+    number=7,
+    title="The MAGIC data",
+    section="§4.3",
+    parameters=Parameters,
+    profiles={
+        # A gradient is about as large as N², so fewer points want a longer step.
+        "quick": {"N": 4000, "step": 1e-6, "m": 10, "recompute": 0},
+        "smoke": {
+            "N": 500,
+            "n": (10, 20),
+            "iterations": (150, 200),
+            "step": 6e-5,
+            "m": 5,
+            "every": 10,
+            "recompute": 0,
+        },
+    },
+)

@@ -1,0 +1,269 @@
+"""R3, R4, S5: how the time grows with the sizes, from the committed benchmark or a quick fit."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+import nystrom_lib as nl
+
+from ..experiments import SEED
+from ..outcome import Array
+from .base import Claim, Finding, Verdict
+from .stored import Stored
+
+Sizes = Mapping[str, int]
+
+#: The best of so many times is kept: whatever else the machine does can only add to it.
+_ROUNDS = 5
+
+
+@dataclass(frozen=True)
+class Slope:
+    """An exponent: measured, and that of the paper's formula on the same sizes."""
+
+    work: str
+    axis: str
+    measured: float
+    claimed: float
+
+
+@dataclass(frozen=True)
+class _Work:
+    """Something to time: what to call for given sizes, and what the paper says it costs."""
+
+    name: str
+    prepare: Callable[[Sizes], Callable[[], object]]
+    cost: Callable[[Sizes], float]
+    base: Sizes
+    axes: Mapping[str, tuple[int, int]]
+
+
+def _points(sizes: Sizes) -> tuple[nl.Kernel, Array, Array]:
+    data = np.random.default_rng(SEED).standard_normal((sizes["N"], 4))
+    return nl.Gaussian(rho=0.2), data, data[: sizes["n"]].copy()
+
+
+def _skd(sizes: Sizes) -> Callable[[], object]:
+    return partial(nl.radial_skd, *_points(sizes), constant=False)
+
+
+def _gradient(sizes: Sizes) -> Callable[[], object]:
+    return partial(nl.radial_skd_gradient, *_points(sizes))
+
+
+def _criterion(norm: str, sizes: Sizes) -> Callable[[], object]:
+    return partial(nl.nystrom_errors, *_points(sizes), norms=(norm,))
+
+
+def _stochastic(sizes: Sizes) -> Callable[[], object]:
+    """Forty steps with their batches given; the one look at the data that comes before them is cheap."""
+    kernel, data, sample = _points(sizes)
+    batches = np.random.default_rng(SEED).integers(0, sizes["N"], size=(40, sizes["b"]))
+    return partial(nl.stochastic_gradient_descent, kernel, data, sample, step=1e-12, iterations=40, batches=batches)
+
+
+def _cost_skd(z: Sizes) -> float:
+    return float(z["n"] ** 2 + z["n"] * z["N"])
+
+
+_SKD_AXES = {"N": (20_000, 80_000), "n": (100, 400)}
+_RADIAL_SKD = (
+    _Work("R up to its constant", _skd, _cost_skd, {"n": 200, "N": 20_000}, _SKD_AXES),
+    _Work("gradient", _gradient, _cost_skd, {"n": 200, "N": 20_000}, _SKD_AXES),
+)
+_CRITERIA = (
+    _Work(
+        "trace norm",
+        partial(_criterion, "trace"),
+        lambda z: z["n"] ** 3 + z["N"] * z["n"] ** 2,
+        {"n": 100, "N": 8000},
+        {"N": (4000, 16_000), "n": (100, 300)},
+    ),
+    _Work(
+        "Frobenius norm",
+        partial(_criterion, "frobenius"),
+        lambda z: z["n"] ** 3 + (z["n"] * z["N"]) ** 2,
+        {"n": 50, "N": 1500},
+        {"N": (750, 3000), "n": (50, 200)},
+    ),
+    _Work(
+        "spectral norm",
+        partial(_criterion, "spectral"),
+        lambda z: z["n"] ** 3 + (z["n"] * z["N"]) ** 2 + z["N"] ** 3,
+        {"n": 50, "N": 1500},
+        {"N": (750, 3000), "n": (50, 200)},
+    ),
+)
+_STOCHASTIC = (
+    _Work(
+        "stochastic step",
+        _stochastic,
+        lambda z: z["n"] ** 2 + z["n"] * z["b"],
+        {"n": 200, "N": 5000, "b": 200},
+        {"N": (5000, 20_000), "n": (100, 400), "b": (400, 1600)},
+    ),
+)
+
+
+def _quick_slopes(works: tuple[_Work, ...]) -> list[Slope]:
+    """Each axis from a smaller to a larger size, on one thread."""
+    slopes = []
+    with nl.threads(1):
+        for work in works:
+            for axis, ends in work.axes.items():
+                sizes = [{**work.base, axis: end} for end in ends]
+                seconds = _seconds([work.prepare(size) for size in sizes])
+                span = math.log(ends[1] / ends[0])
+                measured = math.log(seconds[1] / seconds[0]) / span
+                claimed = math.log(work.cost(sizes[1]) / work.cost(sizes[0])) / span
+                slopes.append(Slope(work.name, axis, measured, claimed))
+    return slopes
+
+
+def _seconds(calls: list[Callable[[], object]]) -> list[float]:
+    """The best time of each, on this thread's own clock, taken in turns; the first round compiles."""
+    best = [math.inf] * len(calls)
+    for turn in range(_ROUNDS + 1):
+        for place, call in enumerate(calls):
+            began = time.thread_time()
+            call()
+            if turn:
+                best[place] = min(best[place], time.thread_time() - began)
+    return best
+
+
+def benchmark_slopes(found: Mapping[str, Any] | None, claim: str) -> list[Slope]:
+    """The exponents that the committed benchmark has for one claim; d is left out, as the paper's formulas do."""
+    curves = found.get("curves", []) if found is not None else []
+    return [
+        Slope(curve["work"], curve["axis"], _fit(curve["grid"], curve["seconds"]), float(curve["claimed_slope"]))
+        for curve in curves
+        if curve["claim"] == claim and curve["axis"] != "d"
+    ]
+
+
+def _fit(grid: list[float], seconds: list[float]) -> float:
+    return float(np.polyfit(np.log(grid), np.log(seconds), 1)[0])
+
+
+def _slopes(claim: Claim, stored: Stored, works: tuple[_Work, ...]) -> tuple[list[Slope], str]:
+    found = benchmark_slopes(stored.benchmark(), claim.id)
+    return (found, "the committed benchmark") if found else (_quick_slopes(works), "a quick fit between two sizes")
+
+
+def _described(slopes: list[Slope]) -> str:
+    return "; ".join(
+        f"{slope.work} against {slope.axis}: {slope.measured:.1f} (formula {slope.claimed:.1f})" for slope in slopes
+    )
+
+
+def _steeper(claim: Claim, slopes: list[Slope]) -> list[str]:
+    return [
+        f"{slope.work} against {slope.axis}"
+        for slope in slopes
+        if slope.measured > slope.claimed + claim.limit("slack")
+    ]
+
+
+def _numbers(slopes: list[Slope]) -> dict[str, float]:
+    return {f"{slope.work}, {slope.axis}": slope.measured for slope in slopes}
+
+
+# -- R3 ----------------------------------------------------------------------------------------------------------
+
+
+def radial_skd_cost(claim: Claim, stored: Stored) -> Verdict:
+    """R3: exponents, and a singular K_S."""
+    slopes, source = _slopes(claim, stored, _RADIAL_SKD)
+    return decide_radial_skd_cost(claim, slopes, source, singular_difference())
+
+
+def singular_difference() -> float:
+    """R and ∇R with every landmark given twice: R is the same, each copy has half the derivative."""
+    kernel, data, sample = _points({"N": 500, "n": 40})
+    twice = np.concatenate([sample, sample])
+    R, again = (nl.radial_skd(kernel, data, s, constant=False) for s in (sample, twice))
+    gradient, halves = (nl.radial_skd_gradient(kernel, data, s) for s in (sample, twice))
+    added = halves[: len(sample)] + halves[len(sample) :]
+    return max(abs(again / R - 1.0), float(np.linalg.norm(added - gradient) / np.linalg.norm(gradient)))
+
+
+def decide_radial_skd_cost(claim: Claim, slopes: list[Slope], source: str, difference: float) -> Verdict:
+    """R3 from the exponents and the difference that a singular K_S makes."""
+    steeper = _steeper(claim, slopes)
+    needs_inverse = not difference <= claim.limit("difference")
+    finding = (
+        Finding.HOLDS
+        if not steeper and not needs_inverse
+        else Finding.FAILS
+        if steeper and needs_inverse
+        else Finding.IN_PART
+    )
+    why = [f"Steeper than the formula: {', '.join(steeper)}."] if steeper else ["No exponent exceeds its formula's."]
+    why.append(
+        f"A singular K_S changes R or its gradient by {difference:.2g}."
+        if needs_inverse
+        else "A singular K_S makes no difference: nothing is inverted."
+    )
+    return Verdict(
+        claim,
+        finding,
+        f"Exponents of the time, from {source}: {_described(slopes)}.",
+        " ".join(why),
+        {"difference": difference, **_numbers(slopes)},
+    )
+
+
+# -- R4, S5 ------------------------------------------------------------------------------------------------------
+
+
+def criteria_cost(claim: Claim, stored: Stored) -> Verdict:
+    """R4."""
+    slopes, source = _slopes(claim, stored, _CRITERIA)
+    return decide_criteria_cost(claim, slopes, source)
+
+
+def decide_criteria_cost(claim: Claim, slopes: list[Slope], source: str) -> Verdict:
+    """R4 from the exponents."""
+    steeper = _steeper(claim, slopes)
+    unattained = [
+        f"{slope.work} against {slope.axis}"
+        for slope in slopes
+        if slope.measured < slope.claimed - claim.limit("unattained")
+    ]
+    note = f" The bound is not attained here: {', '.join(unattained)}." if unattained else ""
+    return Verdict(
+        claim,
+        Finding.FAILS if steeper else Finding.HOLDS,
+        f"Exponents of the time, from {source}: {_described(slopes)}.",
+        (f"Steeper than the formula: {', '.join(steeper)}." if steeper else "No exponent exceeds its formula's.")
+        + note,
+        {"unattained": len(unattained), **_numbers(slopes)},
+    )
+
+
+def stochastic_cost(claim: Claim, stored: Stored) -> Verdict:
+    """S5."""
+    slopes, source = _slopes(claim, stored, _STOCHASTIC)
+    return decide_stochastic_cost(claim, slopes, source)
+
+
+def decide_stochastic_cost(claim: Claim, slopes: list[Slope], source: str) -> Verdict:
+    """S5 from the exponents."""
+    steeper = _steeper(claim, slopes)
+    return Verdict(
+        claim,
+        Finding.FAILS if steeper else Finding.HOLDS,
+        f"Exponents of the time, from {source}: {_described(slopes)}.",
+        f"Steeper than the formula: {', '.join(steeper)}."
+        if steeper
+        else "No exponent exceeds its formula's; N makes no difference.",
+        _numbers(slopes),
+    )

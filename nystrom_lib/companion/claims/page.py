@@ -1,0 +1,152 @@
+"""The verdicts written up: as a page of the book, and for a terminal."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Sequence
+
+from ..chapters import CHAPTERS
+from .base import Claim, Evidence, Finding, Table, Verdict
+
+_GROUPS = {
+    "R": "The radial SKD and the criteria",
+    "T": "Convergence",
+    "S": "Stochastic approximation",
+    "B": "The bi-Gaussian example",
+    "A": "Abalone",
+    "M": "MAGIC",
+    "N": "MiniBooNE",
+}
+_ROLES = {"equation": "eq", "figure": "numref", "theorem": "prf:ref"}
+_WIDTH = 100
+
+
+def summary(verdicts: Sequence[Verdict]) -> str:
+    """How many claims hold, in one sentence.
+
+    Examples
+    --------
+    >>> summary([])
+    'Of 0 claims, 0 hold, 0 hold in part, 0 do not hold, and 0 are not testable here.'
+    """
+    count = {finding: sum(verdict.finding is finding for verdict in verdicts) for finding in Finding}
+    words = [
+        _plural(count[Finding.HOLDS], "holds", "hold"),
+        _plural(count[Finding.IN_PART], "holds in part", "hold in part"),
+        _plural(count[Finding.FAILS], "does not hold", "do not hold"),
+        "and " + _plural(count[Finding.UNTESTABLE], "is not testable here", "are not testable here"),
+    ]
+    return f"Of {len(verdicts)} claims, {', '.join(words)}."
+
+
+def _plural(count: int, one: str, many: str) -> str:
+    return f"{count} {one if count == 1 else many}"
+
+
+# -- the book -----------------------------------------------------------------------------------------------------
+
+
+def page(verdicts: Sequence[Verdict]) -> str:
+    """MyST Markdown, from the second level of headings down; each claim is a target ``claim-B5``.
+
+    Parameters
+    ----------
+    verdicts : sequence of Verdict
+        From :func:`~nystrom_lib.companion.claims.judge`.
+    """
+    parts = [summary(verdicts), _overview(verdicts)]
+    for letter, title in _GROUPS.items():
+        group = [verdict for verdict in verdicts if verdict.claim.id.startswith(letter)]
+        if group:
+            parts += [f"## {title}", *(_card(verdict) for verdict in group)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _overview(verdicts: Iterable[Verdict]) -> str:
+    rows = tuple(
+        (f"{{ref}}`{each.claim.id} <claim-{each.claim.id}>`", str(each.finding), escape(each.claim.says))
+        for each in verdicts
+    )
+    return _markdown_table(("claim", "verdict", "what the paper says"), rows)
+
+
+def _card(verdict: Verdict) -> str:
+    claim = verdict.claim
+    lines = [
+        f"(claim-{claim.id})=",
+        f"### {claim.id}: {verdict.finding}",
+        "",
+        f"**The paper says** ({claim.section}): {escape(claim.says)}",
+        "",
+        f"**Measured**: {escape(verdict.measured)}",
+        "",
+        f"**Verdict: {verdict.finding}.** {escape(verdict.why)}",
+        "",
+        f"**Evidence**: {', '.join(_link(each) for each in verdict.evidence)}.",
+        "",
+        _dropdown("How it was to be decided, written down before the results", _declared(claim)),
+    ]
+    if verdict.tables:
+        lines += ["", _dropdown("All the numbers", "\n\n".join(_captioned(table) for table in verdict.tables))]
+    return "\n".join(lines)
+
+
+def _declared(claim: Claim) -> str:
+    thresholds = "\n".join(f"- `{each.value:.10g}`: {escape(each.meaning)}" for each in claim.thresholds.values())
+    module, _, function = claim.measured_by.partition(":")
+    return "\n\n".join(
+        [
+            f"**Statistic**: {escape(claim.statistic)}",
+            f"**Rule**: {escape(claim.rule)}",
+            f"**Thresholds**:\n\n{thresholds}",
+            f"**Measured by** `nystrom_lib.companion.claims.{module}.{function}`.",
+        ]
+    )
+
+
+def _dropdown(title: str, body: str) -> str:
+    return f"```{{dropdown}} {title}\n\n{body}\n```"
+
+
+def _captioned(table: Table) -> str:
+    headings = tuple(escape(heading) for heading in table.headings)
+    rows = tuple(tuple(escape(cell) for cell in row) for row in table.rows)
+    return f"**{escape(table.caption)}**\n\n{_markdown_table(headings, rows)}"
+
+
+def _markdown_table(headings: tuple[str, ...], rows: tuple[tuple[str, ...], ...]) -> str:
+    lines = [headings, ("---",) * len(headings), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _link(evidence: Evidence) -> str:
+    """A reference that the book resolves; a chapter that is not there is only named."""
+    if evidence.kind != "chapter":
+        return f"{{{_ROLES[evidence.kind]}}}`{evidence.target}`"
+    if evidence.target not in CHAPTERS:
+        return f"chapter “{escape(evidence.target)}”"
+    chapter = CHAPTERS[evidence.target]
+    return f"{{doc}}`{chapter.title} </notebooks/{chapter.file.removesuffix('.ipynb')}>`"
+
+
+def escape(text: str) -> str:
+    """Keep Markdown from reading formulas such as ‖K‖_F as emphasis, and bars as columns."""
+    for character in "*_|<":
+        text = text.replace(character, f"\\{character}")
+    return text
+
+
+# -- the terminal -------------------------------------------------------------------------------------------------
+
+
+def plain(verdicts: Sequence[Verdict]) -> str:
+    """The same for a terminal."""
+    return "\n\n".join([*(_paragraph(verdict) for verdict in verdicts), summary(verdicts)])
+
+
+def _paragraph(verdict: Verdict) -> str:
+    claim = verdict.claim
+    lines = [f"{claim.id} ({claim.section}): {verdict.finding}"]
+    for label, text in (("paper", claim.says), ("measured", verdict.measured), ("why", verdict.why)):
+        lines.append(textwrap.fill(f"{label}: {text}", _WIDTH, initial_indent="  ", subsequent_indent="    "))
+    return "\n".join(lines)

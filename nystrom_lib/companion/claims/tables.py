@@ -1,0 +1,517 @@
+"""B3–B5, A1, A2, M1, N1, N2: what the stored tables of the experiments say."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from ..outcome import Array
+from ..results import Results
+from .base import Claim, Finding, Table, Verdict, by_share, sentence, together
+from .stored import Stored
+
+_FACTORS = ("E_tr", "E_F", "E_sp")
+_NS = ("20", "50", "80")
+_RHOS = {"ρ = 1": "", "ρ = 16": "-rho16"}
+_ABALONE_RHOS = ("0.25", "1", "4")
+#: The first is the reading that decides.
+_ATTRIBUTES = {"with sex": "", "with rings": "-rings"}
+
+
+# -- statistics of one table --------------------------------------------------------------------------------------
+
+
+def before_and_after(results: Results, quantity: str) -> tuple[Array, Array]:
+    """The initial and the optimised values, repetition by repetition; a diverged descent counts as infinitely bad."""
+    wide = results.table.pivot(index="repetition", columns="stage", values=quantity)
+    return wide["initial"].to_numpy(), wide["optimised"].fillna(np.inf).to_numpy()
+
+
+@dataclass(frozen=True)
+class Improvement:
+    """How a quantity changed from initial to optimised samples."""
+
+    share: float  #: of repetitions that improve
+    ratio: float  #: of medians, after over before
+    gap: float  #: lower quartile before − upper quartile after, in units of the median before
+
+    def clear(self, claim: Claim) -> bool:
+        """All three thresholds."""
+        return (
+            self.share >= claim.limit("share") and self.ratio <= claim.limit("ratio") and self.gap > claim.limit("gap")
+        )
+
+
+def improvement(before: Array, after: Array) -> Improvement:
+    """Share improved, ratio of medians, gap between the boxes."""
+    middle = float(np.median(before))
+    return Improvement(
+        share=float((after < before).mean()),
+        ratio=float(np.median(after)) / middle,
+        gap=(_quantile(before, 0.25) - _quantile(after, 0.75)) / middle,
+    )
+
+
+def _quantile(values: Array, q: float) -> float:
+    """The quantile; infinite values, of which there is no mean, count as they are."""
+    return float(np.quantile(values, q, method="inverted_cdf"))
+
+
+def kept(before: Array, after: Array) -> float:
+    """The median over the repetitions of after / before: the part of the error that is kept."""
+    return float(np.median(after / before))
+
+
+@dataclass(frozen=True)
+class Closeness:
+    """How close optimised values are to each other."""
+
+    spread: float  #: interquartile range over median
+    range: float  #: 95 % over 5 % quantile
+    initial_spread: float  #: interquartile range over median of the initial values
+
+    def close(self, claim: Claim) -> bool:
+        """All three thresholds."""
+        return (
+            self.spread <= claim.limit("spread")
+            and self.range <= claim.limit("range")
+            and self.spread <= claim.limit("relative") * self.initial_spread
+        )
+
+
+def closeness(before: Array, after: Array) -> Closeness:
+    """Spread and range of the values after, and the spread of those before."""
+    return Closeness(_spread(after), _quantile(after, 0.95) / _quantile(after, 0.05), _spread(before))
+
+
+def _spread(values: Array) -> float:
+    low, high = _quantile(values, 0.25), _quantile(values, 0.75)
+    return (high - low) / float(np.median(values)) if np.isfinite(high) else np.inf
+
+
+def rank_correlation(before: Array, after: Array) -> float:
+    """Spearman's; 0 where nothing varies."""
+    ranks = pd.DataFrame({"before": before, "after": after}).rank()
+    correlation = float(ranks["before"].corr(ranks["after"]))
+    return 0.0 if np.isnan(correlation) else correlation
+
+
+# -- words --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Examined:
+    """What was found in some tables: cases that pass or not, by what they are about, with words and numbers."""
+
+    cases: Mapping[str, Mapping[str, bool]]
+    words: str
+    numbers: Mapping[str, float]
+    tables: tuple[Table, ...] = ()
+
+    @property
+    def findings(self) -> dict[str, Finding]:
+        """The verdict on each group of cases."""
+        return {group: by_share(sum(cases.values()), len(cases)) for group, cases in self.cases.items()}
+
+    @property
+    def finding(self) -> Finding:
+        """All groups in one word."""
+        return together(self.findings.values())
+
+    @property
+    def reason(self) -> str:
+        """Which cases fail, if any."""
+        if len(self.cases) == 1:
+            return failing(next(iter(self.cases.values())))
+        return "; ".join(f"{group}: {self.findings[group]}, {failing(cases)}" for group, cases in self.cases.items())
+
+
+def failing(cases: Mapping[str, bool]) -> str:
+    """How many cases pass, and the names of those that do not."""
+    bad = [name for name, passed in cases.items() if not passed]
+    if not bad:
+        return f"all {len(cases)} cases pass"
+    return f"{len(cases) - len(bad)} of {len(cases)} cases pass, not: {', '.join(bad)}"
+
+
+def _absent(claim: Claim, missing: Iterable[str]) -> Verdict:
+    return Verdict(
+        claim,
+        Finding.UNTESTABLE,
+        "Nothing was measured.",
+        f"These results are not there, or not complete: {', '.join(missing)}; `make paper` computes them.",
+    )
+
+
+def _together(claim: Claim, found: Mapping[str, Examined], deciding: Iterable[str]) -> Verdict:
+    """One verdict from several readings (ρ = 1 and 16; sex and rings), of which some decide and all are said."""
+    findings = {name: each.finding for name, each in found.items()}
+    return Verdict(
+        claim,
+        together(findings[name] for name in deciding),
+        " ".join(f"{sentence(f'{name}: {each.words}')}" for name, each in found.items()),
+        " ".join(sentence(f"{name}: {each.finding} ({each.reason})") for name, each in found.items()),
+        {f"{name}, {key}": number for name, each in found.items() for key, number in each.numbers.items()},
+        findings,
+        _stacked(found),
+    )
+
+
+def _stacked(found: Mapping[str, Examined]) -> tuple[Table, ...]:
+    """The same tables of several readings, one below the other, with the reading in front."""
+    stacks = zip(*(each.tables for each in found.values()), strict=True)
+    return tuple(
+        Table(
+            stack[0].caption,
+            ("reading", *stack[0].headings),
+            tuple((name, *row) for name, table in zip(found, stack, strict=True) for row in table.rows),
+        )
+        for stack in stacks
+    )
+
+
+def _yes(passed: bool) -> str:
+    return "yes" if passed else "no"
+
+
+def _span(values: Iterable[float]) -> str:
+    values = list(values)
+    return f"{min(values):.3g} to {max(values):.3g}"
+
+
+def _improved(results: Mapping[str, Results], quantities: Iterable[str]) -> dict[str, Improvement]:
+    """For each table, by the label it goes under, and each quantity."""
+    quantities = tuple(quantities)
+    return {
+        f"{quantity} at {label}": improvement(*before_and_after(result, quantity))
+        for label, result in results.items()
+        for quantity in quantities
+    }
+
+
+def _say_improved(claim: Claim, found: Mapping[str, Improvement]) -> str:
+    clear = sum(each.clear(claim) for each in found.values())
+    return (
+        f"{clear} of {len(found)} criteria improve clearly; the medians fall to "
+        f"{_span(each.ratio for each in found.values())} of what they were, and "
+        f"{_span(100 * each.share for each in found.values())} % of the repetitions improve"
+    )
+
+
+def _improvement_table(claim: Claim, found: Mapping[str, Improvement]) -> Table:
+    return Table(
+        "Improvement of each criterion",
+        ("criterion", "repetitions that improve", "median after / before", "boxes", "clear"),
+        tuple(
+            (
+                name,
+                f"{each.share:.1%}",
+                f"{each.ratio:.3g}",
+                "apart" if each.gap > 0 else "overlap",
+                _yes(each.clear(claim)),
+            )
+            for name, each in found.items()
+        ),
+    )
+
+
+def _gains(results: Mapping[str, Results]) -> tuple[dict[str, float], Table]:
+    """The spectral norm's kept part over that of trace and Frobenius, and the kept parts themselves."""
+    quotients, rows = {}, []
+    for label, result in results.items():
+        parts = {factor: kept(*before_and_after(result, factor)) for factor in _FACTORS}
+        for factor in _FACTORS[:2]:
+            quotients[f"E_sp against {factor} at {label}"] = parts["E_sp"] / parts[factor]
+        rows.append((label, *(f"{part:.3g}" for part in parts.values())))
+    caption = "Part of each factor that is kept: the median of after / before"
+    return quotients, Table(caption, ("setting", *_FACTORS), tuple(rows))
+
+
+def _closeness(results: Mapping[str, Results]) -> dict[str, Closeness]:
+    return {
+        f"{factor} at {label}": closeness(*before_and_after(result, factor))
+        for label, result in results.items()
+        for factor in _FACTORS
+    }
+
+
+def _closeness_table(claim: Claim, found: Mapping[str, Closeness]) -> Table:
+    return Table(
+        "Closeness of the optimised samples",
+        ("factor", "interquartile range / median", "the same, initial", "95 % / 5 % quantile", "close"),
+        tuple(
+            (name, f"{each.spread:.2g}", f"{each.initial_spread:.2g}", f"{each.range:.3g}", _yes(each.close(claim)))
+            for name, each in found.items()
+        ),
+    )
+
+
+# -- bi-Gaussian --------------------------------------------------------------------------------------------------
+
+
+def _at_both_rho(claim: Claim, stored: Stored, examine: Callable[[Claim, dict[str, Results]], Examined]) -> Verdict:
+    if missing := stored.missing(claim.results):
+        return _absent(claim, missing)
+    found = {rho: examine(claim, _tables(stored, "n", "figure-2-n", _NS, variant)) for rho, variant in _RHOS.items()}
+    return _together(claim, found, deciding=found)
+
+
+def _tables(stored: Stored, symbol: str, prefix: str, values: Iterable[str], variant: str) -> dict[str, Results]:
+    """The tables of a figure by label, "n = 20" and so on."""
+    found = {f"{symbol} = {value}": stored.results(f"{prefix}{value}{variant}") for value in values}
+    return {label: results for label, results in found.items() if results is not None}
+
+
+def bigaussian_improvement(claim: Claim, stored: Stored) -> Verdict:
+    """B3."""
+    return _at_both_rho(claim, stored, examine_improvement)
+
+
+def examine_improvement(claim: Claim, results: dict[str, Results]) -> Examined:
+    """R and all three factors."""
+    found = _improved(results, ("R", *_FACTORS))
+    cases = {name: each.clear(claim) for name, each in found.items()}
+    return Examined(
+        {"improvement": cases},
+        _say_improved(claim, found),
+        {name: each.ratio for name, each in found.items()},
+        (_improvement_table(claim, found),),
+    )
+
+
+def bigaussian_gain(claim: Claim, stored: Stored) -> Verdict:
+    """B4."""
+    return _at_both_rho(claim, stored, examine_gain)
+
+
+def examine_gain(claim: Claim, results: dict[str, Results]) -> Examined:
+    """The spectral norm against the other two."""
+    quotients, table = _gains(results)
+    return Examined(
+        {"gain": {name: quotient >= claim.limit("margin") for name, quotient in quotients.items()}},
+        f"the spectral norm keeps {_span(quotients.values())} times the part that the other two keep",
+        quotients,
+        (table,),
+    )
+
+
+def bigaussian_closeness(claim: Claim, stored: Stored) -> Verdict:
+    """B5."""
+    return _at_both_rho(claim, stored, examine_closeness)
+
+
+def examine_closeness(claim: Claim, results: dict[str, Results]) -> Examined:
+    """E_tr and E_F decide; E_sp is shown."""
+    found = _closeness(results)
+    cases = {name: each.close(claim) for name, each in found.items() if not name.startswith("E_sp")}
+    spreads = {name: each.spread for name, each in found.items()}
+    return Examined(
+        {"closeness": cases},
+        f"interquartile range over median of E_tr and E_F: {_span(spreads[name] for name in cases)} "
+        f"(initial: {_span(found[name].initial_spread for name in cases)})",
+        spreads,
+        (_closeness_table(claim, found),),
+    )
+
+
+# -- Abalone ------------------------------------------------------------------------------------------------------
+
+
+def _with_both_attributes(
+    claim: Claim, stored: Stored, examine: Callable[[Claim, dict[str, Results]], Examined]
+) -> Verdict:
+    if missing := stored.missing(claim.results):
+        return _absent(claim, missing)
+    found = {
+        name: examine(claim, _tables(stored, "ρ", "figure-3-rho", _ABALONE_RHOS, variant))
+        for name, variant in _ATTRIBUTES.items()
+    }
+    return _together(claim, found, deciding=[next(iter(found))])
+
+
+def abalone_improvement(claim: Claim, stored: Stored) -> Verdict:
+    """A1."""
+    return _with_both_attributes(claim, stored, examine_abalone)
+
+
+def examine_abalone(claim: Claim, results: dict[str, Results]) -> Examined:
+    """The three factors, and the decay of the eigenvalues; R is shown."""
+    found = _improved(results, ("R", *_FACTORS))
+    cases = {name: each.clear(claim) for name, each in found.items() if not name.startswith("R ")}
+    left = {label: part_left(result) for label, result in results.items()}
+    for low, high in itertools.pairwise(left):
+        cases[f"decay from {low} to {high}"] = left[high] >= claim.limit("growth") * left[low]
+    words = ", ".join(f"{part:.2g} at {label}" for label, part in left.items())
+    return Examined(
+        {"improvement and decay": cases},
+        f"{_say_improved(claim, found)}; part of the trace beyond the first 50 eigenvalues: {words}",
+        {
+            **{name: each.ratio for name, each in found.items()},
+            **{f"left at {name}": part for name, part in left.items()},
+        },
+        (_improvement_table(claim, found),),
+    )
+
+
+def part_left(results: Results) -> float:
+    """‖K − K_n‖_* over tr K, which is N for a kernel that is 1 on its diagonal."""
+    return results.constants["trace"] / float(results.provenance["data"]["N"])
+
+
+def abalone_gain_and_impact(claim: Claim, stored: Stored) -> Verdict:
+    """A2."""
+    return _with_both_attributes(claim, stored, examine_gain_and_impact)
+
+
+def examine_gain_and_impact(claim: Claim, results: dict[str, Results]) -> Examined:
+    """Two groups of cases: the gain by norm, and what is left of the initial sample."""
+    gain, close = examine_gain(claim, results), examine_closeness(claim, results)
+    correlations = {
+        f"{factor} at {label}": rank_correlation(*before_and_after(result, factor))
+        for label, result in results.items()
+        for factor in _FACTORS
+    }
+    impact = {
+        name: passed and abs(correlations[name]) <= claim.limit("correlation")
+        for name, passed in close.cases["closeness"].items()
+    }
+    table = Table(
+        "Rank correlation of the factor before with the factor after",
+        ("factor", "correlation"),
+        tuple((name, f"{value:.2f}") for name, value in correlations.items()),
+    )
+    return Examined(
+        {"larger gain in trace and Frobenius": gain.cases["gain"], "limited impact of the initial sample": impact},
+        f"{gain.words}; {close.words}; rank correlation of E_tr and E_F before with after: "
+        f"{_span(correlations[name] for name in impact)}",
+        {
+            **gain.numbers,
+            **{f"spread of {name}": number for name, number in close.numbers.items()},
+            **{f"correlation of {name}": number for name, number in correlations.items()},
+        },
+        (*gain.tables, *close.tables, table),
+    )
+
+
+# -- MAGIC --------------------------------------------------------------------------------------------------------
+
+
+def magic_improvement(claim: Claim, stored: Stored) -> Verdict:
+    """M1."""
+    if missing := stored.missing(claim.results):
+        return _absent(claim, missing)
+    results = {f"n = {n}": result for n in (100, 200) if (result := stored.results(f"figure-4-n{n}")) is not None}
+    found = _improved(results, ("R", "E_tr"))
+    late = late_fall(results["n = 200"])
+    cases = {name: each.clear(claim) for name, each in found.items()}
+    cases["not completed"] = late >= claim.limit("unfinished")
+    return Verdict(
+        claim,
+        by_share(sum(cases.values()), len(cases)),
+        sentence(_say_improved(claim, found))
+        + f" Of the fall of R with n = 200, {late:.1%} happens in the last fifth of the steps.",
+        sentence(failing(cases)),
+        {**{name: each.ratio for name, each in found.items()}, "late": late},
+        tables=(_improvement_table(claim, found),),
+    )
+
+
+def late_fall(results: Results) -> float:
+    """Which part of the whole fall of R, in the first recorded descent, happens in the last fifth of its steps."""
+    curves = results.curves
+    curve = curves[curves["repetition"] == curves["repetition"].min()]
+    steps, R = curve["iteration"].to_numpy(), curve["R"].to_numpy()
+    then = R[np.searchsorted(steps, 0.8 * steps[-1])]
+    return float((then - R[-1]) / (R[0] - R[-1])) if R[0] != R[-1] else 0.0
+
+
+# -- MiniBooNE ----------------------------------------------------------------------------------------------------
+
+
+def miniboone_decay(claim: Claim, stored: Stored) -> Verdict:
+    """N1: on the data themselves a verdict, on a stand-in none."""
+    if missing := stored.missing(claim.results):
+        return _absent(claim, missing)
+    results = stored.results("figure-5")
+    assert results is not None
+    R = results.curves["R"].to_numpy()
+    before, after = before_and_after(results, "trace")
+    numbers = {
+        "decay": float(R[-1] / R[0]),
+        "falling": float((np.diff(R) < 0).mean()),
+        "trace": float(after[0] / before[0]),
+    }
+    cases = {
+        "R decays": numbers["decay"] <= claim.limit("decay"),
+        "R falls all along": numbers["falling"] >= claim.limit("falling"),
+        "the trace norm improves": numbers["trace"] <= claim.limit("trace"),
+    }
+    seen = (
+        f"R goes from {R[0]:.4g} to {R[-1]:.4g} ({numbers['decay']:.3g} of it) and falls in {numbers['falling']:.0%} "
+        f"of the stretches; the trace norm goes from {before[0]:.4g} to {after[0]:.4g} ({numbers['trace']:.3g} of it)."
+    )
+    if results.stand_in:
+        return Verdict(
+            claim,
+            Finding.UNTESTABLE,
+            f"On a stand-in of the same shape, not on MiniBooNE: {seen}",
+            "The data are not here, and what happens on a stand-in says nothing about MiniBooNE's values.",
+            {**numbers, "stand_in": True},
+        )
+    return Verdict(
+        claim,
+        by_share(sum(cases.values()), len(cases)),
+        seen,
+        sentence(failing(cases)),
+        {**numbers, "stand_in": False},
+    )
+
+
+_TIMED = {
+    "radial_skd_s": "R up to its constant",
+    "trace_s": "the trace norm",
+    "descent_s": "the descent",
+}
+
+
+def miniboone_timings(claim: Claim, stored: Stored) -> Verdict:
+    """N2."""
+    timings, results = stored.timings(), stored.results("figure-5")
+    if timings is None:
+        return _absent(claim, ["miniboone_timings"])
+    ours, plain = timings["ours"], timings.get("plain_c", {})
+    absent = [name for name in _TIMED if name not in ours]
+    if absent:
+        return _absent(claim, [f"ours.{name} of miniboone_timings" for name in absent])
+    cases = {work: ours[name] <= claim.limit(name) for name, work in _TIMED.items()}
+    stand_in = bool(timings.get("stand_in", results is None or results.stand_in))
+    where = "a stand-in of MiniBooNE's shape: the same arithmetic" if stand_in else "MiniBooNE"
+    numbers = {f"ours, {name}": float(ours[name]) for name in _TIMED}
+    for name in _TIMED:
+        if name in plain:
+            numbers |= {f"hardware, {name}": claim.limit(name) / plain[name]}
+            numbers |= {f"software, {name}": plain[name] / ours[name]}
+    return Verdict(
+        claim,
+        by_share(sum(cases.values()), len(cases)),
+        f"On {timings['machine']}, timed on {where}: "
+        + "; ".join(_timing(work, claim.limit(name), ours[name], plain.get(name)) for name, work in _TIMED.items())
+        + ".",
+        sentence(failing(cases))
+        + " The machine is not the authors' laptop: the plain C times say how much of the gain is the machine's."
+        + (f" Scaled, not run in full: {timings['scaled']}." if "scaled" in timings else ""),
+        {**numbers, "stand_in": stand_in},
+    )
+
+
+def _timing(work: str, paper: float, ours: float, plain: float | None) -> str:
+    words = f"{work}: {ours:.3g} s, the paper {paper:,g} s"
+    if plain is None:
+        return words
+    return (
+        f"{words}, plain C on one thread {plain:,.3g} s (hardware × {paper / plain:.2g}, software × {plain / ours:.3g})"
+    )

@@ -1,0 +1,164 @@
+"""What all commands share: how they are declared, how they speak, and what their exit codes mean."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import signal
+import sys
+import textwrap
+import warnings
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import click
+
+from ..errors import CompanionError, ConfigurationError
+
+#: Everything went well; the work failed or numbers differ; the command line makes no sense; Ctrl-C; a closed pipe.
+FINE, FAILED, USAGE, STOPPED, CLOSED = 0, 1, 2, 128 + signal.SIGINT, 128 + signal.SIGPIPE
+
+EXIT_CODES = """\b
+Exit codes:
+  0    it worked (and what was compared agrees)
+  1    it did not: a cell or a computation failed, numbers differ, something is missing
+  2    the command line was refused: an unknown command, chapter, parameter or value
+  130  stopped by Ctrl-C; the last line says what is stored
+"""
+
+SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+GROUP: dict[str, Any] = {"context_settings": SETTINGS, "epilog": EXIT_CODES}
+
+
+def _debug_option() -> click.Option:
+    return click.Option(
+        ["--debug"], is_flag=True, expose_value=False, help="Show the traceback of an error."
+    )
+
+
+class Command(click.Command):
+    """A command that knows ``--debug`` and ends its help with the exit codes."""
+
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
+        settings.setdefault("epilog", EXIT_CODES)
+        settings.setdefault("context_settings", SETTINGS)
+        super().__init__(*arguments, **settings)
+        self.params.append(_debug_option())
+
+
+class Group(click.Group):
+    """A group of such commands, in the order in which they were added."""
+
+    command_class = Command
+
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        self.params.append(_debug_option())
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Not by the alphabet."""
+        return list(self.commands)
+
+
+# -- speaking --------------------------------------------------------------------------------------------------
+
+
+def speak_plainly() -> None:
+    """Warnings and the engine's log as lines on standard error; letters a terminal lacks as question marks."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    warnings.showwarning = lambda message, *_: tell(f"warning: {message}")
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("nystrom: %(message)s"))
+    logger = logging.getLogger("nystrom_lib")
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    # After Ctrl-C it would complain of the kernel that has been stopped.
+    logging.getLogger("asyncio").setLevel(logging.CRITICAL)
+
+
+def tell(sentence: str) -> None:
+    """One line on standard error."""
+    click.echo(f"nystrom: {sentence}", err=True)
+
+
+def one_sentence(error: BaseException) -> tuple[int, str]:
+    """The exit code of an error, and what to say of it."""
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        click.echo(error.format_message(), err=True)
+        return USAGE, ""
+    if isinstance(error, click.UsageError):
+        where = f" (see {error.ctx.command_path} --help)" if error.ctx is not None else ""
+        return USAGE, f"{error.format_message().rstrip('.')}{where}."
+    if isinstance(error, click.ClickException):
+        return error.exit_code, error.format_message()
+    if isinstance(error, KeyboardInterrupt | click.Abort):
+        return STOPPED, str(error) or "Stopped; nothing was stored."
+    if isinstance(error, BrokenPipeError):
+        # Nobody reads on, and the interpreter must not complain about that when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return CLOSED, ""
+    text = " ".join(str(error).split())
+    if isinstance(error, ConfigurationError):
+        return USAGE, text
+    if isinstance(error, CompanionError | OSError) or _ours(error):
+        return FAILED, text
+    if isinstance(error, ImportError):
+        return FAILED, f"{text}; is the part of the project that this command needs installed?"
+    return FAILED, f"{type(error).__name__}: {text or 'no reason given'} (--debug shows where it came from)."
+
+
+def _ours(error: BaseException) -> bool:
+    """The library says what it refuses by ValueError and by errors of its own."""
+    return isinstance(error, ValueError) or type(error).__module__.startswith("nystrom_lib.")
+
+
+# -- tables ----------------------------------------------------------------------------------------------------
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[int] = ()) -> str:
+    """Columns under each other; on a terminal the last one is wrapped, elsewhere a row is a line.
+
+    Parameters
+    ----------
+    head : sequence of str
+        The names of the columns.
+    rows : iterable of sequence of str
+        What is in them.
+    right : sequence of int
+        The columns to set flush right.
+    """
+    lines = [list(head), *map(list, rows)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
+    rule = ["─" * len(name) for name in head]
+    return "\n".join(_line(line, widths, right) for line in [lines[0], rule, *lines[1:]])
+
+
+def _line(cells: Sequence[str], widths: Sequence[int], right: Sequence[int]) -> str:
+    padded = [
+        cell.rjust(width) if column in right else cell.ljust(width)
+        for column, (cell, width) in enumerate(zip(cells, widths, strict=True))
+    ]
+    before = "  ".join(padded[:-1]) + "  " if len(padded) > 1 else ""
+    room = shutil.get_terminal_size().columns - len(before) if sys.stdout.isatty() else 0
+    if room < 20 or len(padded[-1].rstrip()) <= room:
+        return (before + padded[-1]).rstrip()
+    indent = " " * len(before)
+    return "\n".join(textwrap.wrap(cells[-1], room + len(before), initial_indent=before, subsequent_indent=indent))
+
+
+def duration(seconds: float) -> str:
+    """Seconds as people say them.
+
+    Examples
+    --------
+    >>> duration(0.34), duration(83), duration(7500)
+    ('0.3 s', '1 min 23 s', '2 h 05 min')
+    """
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s"

@@ -1,0 +1,31 @@
+"""Experiments chosen by name or by a pattern such as ``figure-2*``."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+
+from ..errors import ConfigurationError
+
+
+def chosen(names: Iterable[str], known: Iterable[str], what: str) -> list[str]:
+    """Those of ``known`` that ``names`` mean, in the order of ``known``; all of them without ``names``.
+
+    Examples
+    --------
+    >>> chosen(["figure-2*"], ["figure-1", "figure-2-n20", "figure-2-n50"], "experiment")
+    ['figure-2-n20', 'figure-2-n50']
+    """
+    known, names = list(known), list(names)
+    wanted = {match for name in names for match in _matches(name, known, what)}
+    return [name for name in known if name in wanted or not names]
+
+
+def _matches(name: str, known: list[str], what: str) -> list[str]:
+    found = [each for each in known if fnmatchcase(each, name)]
+    if not found:
+        close = difflib.get_close_matches(name, known, n=1)
+        hint = f" (did you mean {close[0]!r}?)" if close else ""
+        raise ConfigurationError("", f"There is no {what} {name!r}{hint}; known: {', '.join(known)}.")
+    return found

@@ -1,0 +1,76 @@
+"""The folders that runs leave behind: where a new one goes, what an old one holds."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from ..errors import CompanionError, ConfigurationError
+
+#: Where runs go unless they are told to go elsewhere: below the folder one is in.
+RUNS = Path("runs")
+
+
+def next_folder(name: str) -> Path:
+    """Where a run goes that is not told where: the next free number below ``runs``."""
+    taken = [int(path.name.rpartition("-")[2]) for path in _numbered(name)]
+    return RUNS / f"{name}-{max(taken, default=0) + 1:03d}"
+
+
+def stopped_folder(name: str, parameters: Mapping[str, Any]) -> Path:
+    """The latest folder below ``runs`` of a run with these parameters that did not come to its end."""
+    for folder in reversed(_numbered(name)):
+        found = recorded(folder) or {}
+        same = found.get("chapter") == name and found.get("parameters") == json.loads(json.dumps(dict(parameters)))
+        if same and found.get("status") != "finished":
+            return folder
+    raise ConfigurationError(
+        "--resume", f"finds no unfinished run of {name} with these parameters below {str(RUNS)!r}; name its --out."
+    )
+
+
+def recorded(folder: Path) -> dict[str, Any] | None:
+    """What ``run.json`` of a folder says, None if there is none that can be read."""
+    try:
+        found = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _numbered(name: str) -> list[Path]:
+    pattern = re.compile(rf"{re.escape(name)}-\d+")
+    return sorted(path for path in RUNS.glob(f"{name}-*") if pattern.fullmatch(path.name))
+
+
+def repetitions_stored(folder: Path) -> int:
+    """How many finished repetitions the stores of a run hold."""
+    return sum(_count(path) for path in folder.rglob("*.sqlite"))
+
+
+def _count(path: Path) -> int:
+    try:
+        # Not read-only: what a killed process was in the middle of must be rolled back before anything can be read.
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=5.0)) as connection:
+            (count,) = connection.execute("SELECT count(*) FROM repetitions").fetchone()
+    except sqlite3.Error:
+        return 0
+    return int(count)
+
+
+def results_of(run: Path) -> dict[str, Path]:
+    """The results files of a run's folder by name; of a results file, itself."""
+    if run.is_file():
+        return {run.stem: run}
+    if not run.is_dir():
+        raise ConfigurationError("RUN", f"is {str(run)!r}, which is neither a folder nor a file.")
+    found = {path.stem: path for path in sorted((run / "results").glob("*.parquet"))}
+    found = found or {path.stem: path for path in sorted(run.glob("*.parquet"))}
+    if not found:
+        raise CompanionError(f"The folder {run} holds no results (no .parquet file in it or in its folder results).")
+    return found

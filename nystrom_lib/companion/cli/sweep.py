@@ -1,0 +1,230 @@
+"""``nystrom sweep``: several runs of a chapter side by side, then one page that compares them."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..errors import CompanionError, ConfigurationError, Interrupted
+from . import folders
+from .base import Command, duration, tell
+from .run import BOOK, DASK, FILE, JOBS, PROFILE, execute_chapter, small_book, split
+
+if TYPE_CHECKING:
+    from ..chapters import Chapter
+
+RECORD = "sweep.json"
+
+
+@dataclass(frozen=True)
+class Member:
+    """One run of a sweep.
+
+    Attributes
+    ----------
+    label : str
+        What is particular to it: ``"rho = 0.25"``.
+    folder : str
+        Its folder, below that of the sweep.
+    parameters : dict
+        All its parameters.
+    status : str
+        ``"to do"``, ``"done"``, or why it failed.
+    seconds : float
+        How long it took.
+    """
+
+    label: str
+    folder: str
+    parameters: dict[str, Any]
+    status: str = "to do"
+    seconds: float = 0.0
+
+
+@click.command("sweep", cls=Command, short_help="run a chapter several times and compare the runs")
+@click.argument("name")
+@click.option(
+    "-p", "--parameter", "pairs", multiple=True, required=True, metavar="KEY=VALUE,VALUE,…",
+    help="Values for a parameter, a run for each; with several -p a run for each combination.",
+)  # fmt: skip
+@PROFILE
+@FILE
+@click.option(
+    "--out", type=click.Path(path_type=Path), metavar="DIR",
+    help="The folder of the sweep, new or empty; by default the next of runs/NAME-sweep-001, -002, …",
+)  # fmt: skip
+@JOBS
+@DASK
+@click.option("--resume", is_flag=True, help="Go on with the sweep in --out: runs that are done are not done again.")
+@BOOK
+def sweep(
+    name: str,
+    pairs: tuple[str, ...],
+    profile: str,
+    file: Path | None,
+    out: Path | None,
+    jobs: int | None,
+    dask: str | None,
+    resume: bool,
+    as_book: bool,
+) -> None:
+    """Run chapter NAME several times and compare the runs on one page.
+
+    Commas outside brackets separate the values, so a parameter that is a list takes one list in brackets for each
+    run. All values are checked before the first run starts. A run that fails does not stop the others; the page says
+    so, and the exit code is 1.
+
+    The sweep leaves a folder for each run (see nystrom run --help), and beside them comparison.html, with the figures
+    of all runs next to each other, and comparison.csv, a table of their results.
+
+    \b
+    Examples:
+      nystrom sweep bigaussian --profile quick -p rho=0.25,1,4
+      nystrom sweep bigaussian --profile quick -p rho=1,16 -p seed=1,2       four runs
+      nystrom sweep bigaussian --profile smoke -p 'n=[5],[5,10]'             lists
+    """
+    from ..chapters import chapter
+
+    found = chapter(name)
+    members = _members(found, profile, file, pairs)
+    if resume and out is None:
+        raise ConfigurationError("--resume", "needs --out with the folder of the sweep to go on with.")
+    folder = _resumed(out, members) if resume and out is not None else _new(name, out)
+    members = _known(folder, members)
+    found.source()
+    try:
+        for place, member in enumerate(members):
+            if member.status != "done":
+                tell(f"run {place + 1} of {len(members)}: {member.label}")
+                members[place] = _one(found, member, folder, profile=profile, jobs=jobs, dask=dask)
+                _record(folder, name, members)
+    except KeyboardInterrupt:
+        done, stored = sum(member.status == "done" for member in members), folders.repetitions_stored(folder)
+        raise Interrupted(
+            f"Stopped: {done} of {len(members)} runs are done in {folder}, and {stored} repetitions of the next are "
+            f"stored; the same command with --out {folder} --resume goes on from there."
+        ) from None
+    _finish(found, folder, members, as_book)
+
+
+def _finish(found: Chapter, folder: Path, members: list[Member], as_book: bool) -> None:
+    from .side_by_side import write
+
+    page, summary = write(folder, f"{found.title} ({found.section})", members)
+    click.echo(summary)
+    click.echo(f"\npage   {page}\ntable  {page.with_suffix('.csv')}")
+    done = [folder / member.folder for member in members if member.status == "done"]
+    if as_book and done:
+        click.echo(f"book   {small_book(done, folder / 'book')}")
+    if len(done) < len(members):
+        failed = ", ".join(member.label for member in members if member.status != "done")
+        raise CompanionError(f"{len(members) - len(done)} of {len(members)} runs failed: {failed}.")
+
+
+def values_of(text: str) -> list[str]:
+    """The values that commas outside brackets and quotes separate.
+
+    Examples
+    --------
+    >>> values_of("0.25,1,4"), values_of("[5],[5,10]"), values_of('"a,b",c')
+    (['0.25', '1', '4'], ['[5]', '[5,10]'], ['a,b', 'c'])
+    """
+    parts, depth, quoted = [""], 0, False
+    for letter in text:
+        quoted ^= letter == '"'
+        depth += 0 if quoted else {"[": 1, "]": -1}.get(letter, 0)
+        if letter == "," and depth == 0 and not quoted:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [part[1:-1] if len(part) > 1 and part[0] == part[-1] == '"' else part for part in map(str.strip, parts)]
+
+
+def _members(found: Chapter, profile: str, file: Path | None, pairs: Iterable[str]) -> list[Member]:
+    from ..parameters import read_file
+
+    base = read_file(file) if file is not None else {}
+    choices = {key: values_of(text) for key, text in split(pairs).items()}
+    varied = [key for key, values in choices.items() if len(values) > 1]
+    members = []
+    for place, values in enumerate(itertools.product(*choices.values()), start=1):
+        given = dict(zip(choices, values, strict=True))
+        settings = found.settings({**base, **given}, profile)
+        label = ", ".join(f"{key} = {given[key]}" for key in varied or choices)
+        folder = f"{place:02d}_" + re.sub(r"[^\w.+=-]+", "_", label.replace(" ", ""), flags=re.ASCII)[:80]
+        members.append(Member(label, folder, settings.to_plain()))
+    for one, other in itertools.combinations(members, 2):
+        if one.parameters == other.parameters:
+            raise ConfigurationError("-p", f"asks for the same run twice ({one.label} and {other.label}).")
+    return members
+
+
+def _one(found: Chapter, member: Member, folder: Path, **how: Any) -> Member:
+    began = time.monotonic()
+    try:
+        begun = folders.recorded(folder / member.folder) is not None
+        execute_chapter(found, member.parameters, folder / member.folder, resume=begun, **how)
+        status = "done"
+    except CompanionError as error:
+        status = " ".join(str(error).split())
+        tell(status)
+    seconds = time.monotonic() - began
+    if status == "done":
+        tell(f"done in {duration(seconds)}")
+    return replace(member, status=status, seconds=seconds)
+
+
+def _record(folder: Path, name: str, members: list[Member]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    record = {"chapter": name, "runs": [asdict(member) for member in members]}
+    (folder / RECORD).write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _recorded(folder: Path) -> list[Mapping[str, Any]]:
+    try:
+        runs = json.loads((folder / RECORD).read_text(encoding="utf-8"))["runs"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+    return [run for run in runs if isinstance(run, dict)] if isinstance(runs, list) else []
+
+
+def _new(name: str, out: Path | None) -> Path:
+    if out is not None and out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise ConfigurationError(
+            "--out", f"is {str(out)!r}, which is not an empty folder; go on with a sweep by --resume, or name another."
+        )
+    return out or folders.next_folder(f"{name}-sweep")
+
+
+def _resumed(out: Path, members: list[Member]) -> Path:
+    if not out.is_dir():
+        raise ConfigurationError("--out", f"is {str(out)!r}, where there is no sweep to resume.")
+    ours = {member.folder for member in members}
+    if any(run.get("folder") not in ours for run in _recorded(out)):
+        raise ConfigurationError("--out", f"is {str(out)!r}, the folder of another sweep; its values must be the same.")
+    return out
+
+
+def _known(folder: Path, members: list[Member]) -> list[Member]:
+    """The members, with what an earlier call has done already."""
+    done = {
+        run["folder"]: run
+        for run in _recorded(folder)
+        if run.get("status") == "done" and (folder / str(run.get("folder"))).is_dir()
+    }
+
+    def known(member: Member) -> Member:
+        earlier = done.get(member.folder)
+        if earlier is None or earlier.get("parameters") != json.loads(json.dumps(member.parameters)):
+            return member
+        return replace(member, status="done", seconds=float(earlier.get("seconds", 0.0)))
+
+    return [known(member) for member in members]

@@ -1,0 +1,1 @@
+"""The pictures of the companion: one file for each kind, one style for all."""

@@ -1,0 +1,51 @@
+"""The whole paper in one picture: how far a Nyström sample is from the best possible, before and after the descent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from . import style
+
+_QUANTILES = (0.05, 0.5, 0.95)
+
+
+@style.drawn
+def before_and_after(tables: Mapping[str, pd.DataFrame], criterion: str = "E_tr") -> Figure:
+    """A line for each experiment: where the samples begin, where they end, and 1, which none can pass.
+
+    Parameters
+    ----------
+    tables : mapping of str to DataFrame
+        What the experiment is called, and the table of its results.
+    criterion : str
+        A column of the tables.
+    """
+    figure, axes = style.subplots(height=0.34 * len(tables) + 1.0)
+    panel = axes[0, 0]
+    for place, table in enumerate(tables.values()):
+        ends = []
+        for stage, colour, shift in (("initial", style.INITIAL, -0.13), ("optimised", style.OPTIMISED, 0.13)):
+            values = table.loc[table["stage"] == stage, criterion].dropna()
+            low, middle, high = np.quantile(values.to_numpy(dtype=float), _QUANTILES)
+            panel.plot([low, high], [place + shift] * 2, color=colour, linestyle="-", linewidth=3, alpha=0.55)
+            panel.plot([middle], [place + shift], color=colour, marker="o", markersize=6, linestyle="none")
+            ends.append((middle, place + shift))
+        arrow = {"arrowstyle": "-|>", "color": style.REFERENCE, "linewidth": 0.9, "shrinkA": 5, "shrinkB": 5}
+        panel.annotate("", xy=ends[1], xytext=ends[0], arrowprops=arrow, zorder=1)
+    panel.axvline(1.0, color=style.REFERENCE, linewidth=0.9, linestyle=(0, (4, 2)), zorder=0)
+    panel.set_xscale("log")
+    panel.set_yticks(range(len(tables)), list(tables))
+    panel.set_ylim(len(tables) - 0.5, -0.5)
+    panel.grid(False, axis="y")
+    style.label(panel, x="trace error over the smallest possible at the same rank (1 is best; logarithmic)")
+    keys = [
+        Line2D([], [], color=style.INITIAL, marker="o", linewidth=3, linestyle="-", label="drawn from the data"),
+        Line2D([], [], color=style.OPTIMISED, marker="o", linewidth=3, linestyle="-", label="after the descent"),
+    ]
+    figure.legend(handles=keys, loc="outside upper right", ncols=2)
+    return figure

@@ -1,0 +1,164 @@
+"""Boxplots of the criteria before and after the optimisation: Figures 2, 3 and 4.
+
+A row of panels is an experiment, a column a criterion, and a panel two boxes. On a logarithmic axis the whiskers, too,
+are reckoned in logarithms: else a skewed distribution would show most of its upper half as outliers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.cbook import boxplot_stats
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
+from numpy.typing import ArrayLike
+
+from . import decay, style
+
+#: What the paper calls each column of the results, Eq. (3) and Eq. (8).
+CRITERIA = {
+    "R": r"$R$",
+    "E_tr": r"$\mathcal{E}_{\mathrm{tr}}$",
+    "E_F": r"$\mathcal{E}_{\mathrm{F}}$",
+    "E_sp": r"$\mathcal{E}_{\mathrm{sp}}$",
+    "trace": r"$\|\mathbf{K}-\hat{\mathbf{K}}\|_*$",
+    "frobenius": r"$\|\mathbf{K}-\hat{\mathbf{K}}\|_{\mathrm{F}}$",
+    "spectral": r"$\|\mathbf{K}-\hat{\mathbf{K}}\|_2$",
+}
+FACTORS = ("E_tr", "E_F", "E_sp")
+STAGES = ("initial", "optimised")
+_COLOURS = {"initial": style.INITIAL, "optimised": style.OPTIMISED}
+_TICKS = {"initial": r"$S^{(0)}$", "optimised": r"$S^{(T)}$"}
+_HALF_BOX, _HALF_DASH = 0.3, 0.09
+_FLAT = 0.06
+
+
+@style.drawn
+def before_and_after(
+    rows: Mapping[str, pd.DataFrame],
+    criteria: Sequence[str] = ("R", *FACTORS),
+    *,
+    title: str = "",
+    row_height: float = 1.75,
+) -> Figure:
+    """One row of panels for each experiment, one column for each criterion.
+
+    Parameters
+    ----------
+    rows : mapping of str to DataFrame
+        What the row is called ("n = 20"), and the table of results.
+    criteria : sequence of str
+        Columns of the table, in order.
+    title : str
+        What all rows have in common.
+    row_height : float
+        Inches.
+    """
+    figure, panels = style.subplots(len(rows), len(criteria), height=row_height * len(rows) + 0.2)
+    for line, (name, table) in zip(panels, rows.items(), strict=True):
+        for axes, criterion in zip(line, criteria, strict=True):
+            panel(axes, table, criterion)
+        style.label(line[0], y=name)
+    for axes, criterion in zip(panels[0], criteria, strict=True):
+        axes.set_title(CRITERIA[criterion])
+    if title:
+        figure.suptitle(title, fontsize=9.5)
+    return figure
+
+
+@style.drawn
+def with_decay(
+    rows: Mapping[str, pd.DataFrame],
+    criteria: Sequence[str],
+    iterations: ArrayLike,
+    values: ArrayLike,
+    *,
+    title: str = "",
+) -> Figure:
+    """The same panels on the left, and on the right, as high as all of them, the decay of R: Figure 4.
+
+    Parameters
+    ----------
+    rows, criteria
+        As in :func:`before_and_after`.
+    iterations, values : array
+        The decay.
+    title : str
+        Over the decay: whose it is.
+    """
+    layout: Any = [[*(f"{row}/{criterion}" for criterion in criteria), "decay"] for row in rows]
+    figure = Figure(figsize=(style.WIDTH, 1.9 * len(rows) + 0.2), layout="constrained")
+    panels = figure.subplot_mosaic(layout, width_ratios=[*[1.0] * len(criteria), 1.7])
+    for row, table in rows.items():
+        for criterion in criteria:
+            panel(panels[f"{row}/{criterion}"], table, criterion)
+        panels[f"{row}/{criteria[0]}"].set_ylabel(row)
+    for criterion in criteria:
+        panels[f"{next(iter(rows))}/{criterion}"].set_title(CRITERIA[criterion])
+    decay.panel(panels["decay"], {"R": (iterations, values)})
+    panels["decay"].set_title(title)
+    return figure
+
+
+def panel(axes: Axes, table: pd.DataFrame, criterion: str) -> None:
+    """Two boxes, before and after; for a factor of Eq. (8) also the best possible value, 1."""
+    values = {stage: _values(table, stage, criterion) for stage in STAGES}
+    logarithmic = style.spans_decades(np.concatenate(list(values.values())))
+    if logarithmic:
+        axes.set_yscale("log")
+        axes.yaxis.set_minor_formatter(NullFormatter())
+    for place, stage in enumerate(STAGES):
+        if len(values[stage]):
+            box(
+                axes, place, values[stage], _COLOURS[stage], logarithmic=logarithmic, within=_range(values, logarithmic)
+            )
+    if criterion in FACTORS:
+        axes.axhline(1.0, color=style.REFERENCE, linewidth=0.9, linestyle=(0, (4, 2)), zorder=0.9)
+    axes.set_xlim(-0.6, len(STAGES) - 0.4)
+    axes.set_xticks(range(len(STAGES)), [_TICKS[stage] for stage in STAGES])
+    axes.grid(False, axis="x")
+
+
+def box(axes: Axes, place: float, values: Any, colour: str, *, logarithmic: bool = False, within: float = 0.0) -> None:
+    """One box: quartiles, median, whiskers of 1.5 interquartile ranges, and a light dash for each value beyond.
+
+    ``within`` is the range of the axis. The median is white on a dark box, but not on one so flat that the white would
+    cover it.
+    """
+    (stats,) = boxplot_stats(np.log(values) if logarithmic else values)
+    flat = stats["q3"] - stats["q1"] < _FLAT * within
+    if logarithmic:
+        stats = {name: np.exp(value) for name, value in stats.items()}
+    line = {"color": style.INK, "linewidth": 0.9}
+    axes.bxp(
+        [stats],
+        positions=[place],
+        widths=2 * _HALF_BOX,
+        showfliers=False,
+        patch_artist=True,
+        manage_ticks=False,
+        boxprops={"facecolor": colour, "edgecolor": style.INK, "linewidth": 0.9},
+        medianprops={"color": style.INK if flat or colour == style.INITIAL else "white", "linewidth": 0.9},
+        whiskerprops=line,
+        capprops=line,
+    )
+    outliers = np.asarray(stats["fliers"], dtype=float)
+    gap = np.full(len(outliers), np.nan)
+    x = np.tile([place - _HALF_DASH, place + _HALF_DASH, np.nan], len(outliers))
+    y = np.column_stack([outliers, outliers, gap]).ravel()
+    axes.plot(x, y, color=colour, linewidth=0.7, linestyle="-", alpha=0.75, label="outliers")
+
+
+def _range(values: Mapping[str, Any], logarithmic: bool) -> float:
+    every = np.concatenate(list(values.values()))
+    return float(np.ptp(np.log(every) if logarithmic else every))
+
+
+def _values(table: pd.DataFrame, stage: str, criterion: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """What there is of it; a descent that diverged has no optimised value."""
+    values = table.loc[table["stage"] == stage, criterion].to_numpy(dtype=float)
+    return np.asarray(values[np.isfinite(values)])

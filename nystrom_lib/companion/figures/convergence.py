@@ -1,0 +1,113 @@
+"""Pictures of Theorem 2.1: how much each bound of the proof gives away, the curvature, descents by step (§2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
+
+from ..studies.steps import Run
+from . import style
+
+#: How a step of the proof is written on an axis.
+_STEPS = {
+    "Eq. (14)": r"(14)  $n\alpha \leq \|\mathbf{K}_S\|_F^2$",
+    "Eq. (15)": r"(15)  $T_1 \leq \|\mathbf{K}_S\|_F\|\mathbf{K}\|_F$",
+    "Eq. (16)": r"(16)  $c_S \leq C_0$",
+    "Eq. (17)": r"(17)  $|\partial c_S| \leq C_1$",
+    "Eq. (18)": r"(18)  same landmark",
+    "Eq. (19)": r"(19)  two landmarks",
+    "‖∇²R‖_F ≤ L": r"$\|\nabla^2R\|_F \leq L$",
+    "‖∇²R‖₂ ≤ L": r"$\|\nabla^2R\|_2 \leq L$",
+}
+
+
+@style.drawn
+def proof(ratios: pd.DataFrame) -> Figure:
+    """For each step of the proof the largest value over its bound: at 1 the bound is sharp, beyond it would fail.
+
+    Parameters
+    ----------
+    ratios : DataFrame
+        A row for each step, a column for each kernel.
+    """
+    figure, panels = style.subplots(1, 1, height=3.4)
+    axes = panels[0, 0]
+    place = np.arange(len(ratios))[::-1]
+    markers = ("o", "s", "D", "^", "v")
+    for k, kernel in enumerate(ratios.columns):
+        axes.plot(ratios[kernel], place, markers[k % 5], color=style.CYCLE[k % 5], linestyle="none", label=kernel)
+    axes.axvline(1.0, color=style.REFERENCE, linestyle="-", linewidth=0.9)
+    axes.axvspan(1.0, 6.0, color=style.ACCENT, alpha=0.08, linewidth=0)
+    axes.set_xscale("log")
+    axes.set_xlim(right=6.0)
+    axes.set_yticks(place, [_STEPS.get(name, name) for name in ratios.index])
+    axes.legend(loc="lower right", bbox_to_anchor=(0.86, 0.0))
+    style.label(axes, "largest value found, divided by its bound")
+    return figure
+
+
+@style.drawn
+def curvature(
+    iterations: ArrayLike, curves: Mapping[str, ArrayLike], bounds: Mapping[str, float], step: float
+) -> Figure:
+    """The largest eigenvalue of ∇²R along a descent for some kernels, their L far above, and 2/γ between.
+
+    Parameters
+    ----------
+    iterations : array
+        Where along the descent.
+    curves, bounds : mapping of str to array, of str to float
+        The eigenvalue along the way, and L, by the name of the kernel.
+    step : float
+        γ: the descent is stable where the eigenvalue stays below 2/γ.
+    """
+    figure, panels = style.subplots(1, 1, height=3.3)
+    axes = panels[0, 0]
+    t = np.asarray(iterations)
+    for k, (kernel, values) in enumerate(curves.items()):
+        colour, dash = style.CYCLE[k % 5], style.DASHES[k % 5]
+        axes.plot(t, np.asarray(values), color=colour, linestyle=dash, label=kernel)
+        axes.plot(t[[0, -1]], [bounds[kernel]] * 2, color=colour, linestyle=dash, linewidth=0.9)
+    axes.axhline(2.0 / step, color=style.ACCENT, linewidth=1.0, linestyle="-")
+    top, low = max(bounds.values()), max(float(np.max(values)) for values in curves.values())
+    axes.annotate(
+        r"$2/\gamma$", (t[-1], 2.0 / step), (0, 4), textcoords="offset points", ha="right", color=style.ACCENT
+    )
+    axes.annotate("$L$", (t[-1], top), (0, 4), textcoords="offset points", ha="right")
+    axes.annotate(
+        r"largest eigenvalue of $\nabla^2R(S^{(t)})$", (t[-1], low), (0, 8), textcoords="offset points", ha="right"
+    )
+    axes.set_yscale("log")
+    axes.set_ylim(top=6.0 * top)
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    style.label(axes, "iteration $t$", "curvature")
+    return figure
+
+
+@style.drawn
+def descents(runs: Mapping[str, Run], ceiling: float) -> Figure:
+    """R along descents that differ in their step; ``ceiling`` is ‖K‖_F², where no landmark is near the data."""
+    figure, panels = style.subplots(1, 1, height=3.4)
+    axes = panels[0, 0]
+    for k, (name, run) in enumerate(runs.items()):
+        t = np.arange(len(run.values))
+        axes.plot(
+            t + 1,
+            run.values,
+            color=(*style.CYCLE, style.INK)[k % 6],
+            linestyle=(*style.DASHES, (0, (2, 2)))[k % 6],
+            label=name,
+            linewidth=1.0 if run.increases else 1.5,
+        )
+    axes.axhline(ceiling, color=style.REFERENCE, linewidth=0.9, linestyle="-")
+    axes.annotate(r"$\|\mathbf{K}\|_F^2$", (1.0, ceiling), (2, 3), textcoords="offset points", color=style.REFERENCE)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_ylim(top=4.0 * ceiling)
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    style.label(axes, "iteration $t + 1$", r"$R(S^{(t)})$")
+    return figure

@@ -1,0 +1,65 @@
+"""The paths of landmarks in the plane over the data, and the decay that goes with them: Figure 1."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
+
+from . import decay, style
+
+
+@style.drawn
+def paths_and_decay(
+    data: ArrayLike, path: ArrayLike, iterations: ArrayLike, values: ArrayLike, *, title: str = ""
+) -> Figure:
+    """Figure 1: where the landmarks go, and how R falls meanwhile.
+
+    Parameters
+    ----------
+    data : array, (N, 2)
+        The points of D.
+    path : array, (k, n, 2)
+        The landmarks at the iterations kept.
+    iterations, values : array, (k,)
+        Which those are, and R there.
+    title : str
+        What distinguishes this picture from others of its kind.
+    """
+    figure, axes = style.subplots(1, 2, height=3.7, width_ratios=[1, 0.9])
+    landmarks(axes[0, 0], data, path)
+    decay.panel(axes[0, 1], {"R": (iterations, values)})
+    axes[0, 1].set_title(title)
+    return figure
+
+
+@style.drawn
+def landmarks(axes: Axes, data: ArrayLike, path: ArrayLike) -> None:
+    """The data as light dots, squares at S⁽⁰⁾, dots at S⁽ᵀ⁾, and the lines between."""
+    path = np.asarray(path, dtype=float)
+    style.dots(axes, data, label="data")
+    gap = np.full((1, path.shape[1], 2), np.nan)
+    lines = np.concatenate([path, gap]).swapaxes(0, 1).reshape(-1, 2)
+    axes.plot(lines[:, 0], lines[:, 1], color=style.PATH, linestyle="-", linewidth=1.0, zorder=2, label="path")
+    _mark(axes, path[0], "s", style.INITIAL, r"$S^{(0)}$", 4.2)
+    _mark(axes, path[-1], "o", style.OPTIMISED, r"$S^{(T)}$", 4.6)
+    axes.set_aspect("equal")
+    axes.grid(False)
+    style.label(axes, "first coordinate", "second coordinate")
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4, handlelength=1.2, columnspacing=1.2)
+
+
+def _mark(axes: Axes, points: np.ndarray, marker: str, colour: str, name: str, size: float) -> None:
+    axes.plot(
+        points[:, 0],
+        points[:, 1],
+        marker=marker,
+        markersize=size,
+        linestyle="none",
+        markerfacecolor=colour,
+        markeredgecolor=style.INK,
+        markeredgewidth=0.6,
+        zorder=3,
+        label=name,
+    )

@@ -1,0 +1,196 @@
+"""One look for every picture of the companion, and the one way to write it to a file.
+
+The two colours that carry meaning, light orange for a sample before its optimisation and dark blue for one after,
+differ in lightness as well as in hue: they stay apart in grey and for colour-blind readers. The background is opaque,
+so that a picture reads the same on a white and on a dark page. An SVG file has the same bytes whenever it is drawn
+from the same numbers.
+
+Examples
+--------
+>>> figure, axes = subplots(1, 2)
+>>> _ = axes[0, 0].plot([0, 1], [2, 1], color=OPTIMISED)
+>>> svg(figure) == svg(figure)
+True
+"""
+
+from __future__ import annotations
+
+import functools
+import io
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
+
+import matplotlib as mpl
+import numpy as np
+from cycler import cycler
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike, NDArray
+
+#: Before and after the optimisation: S⁽⁰⁾ and S⁽ᵀ⁾.
+INITIAL, OPTIMISED = "#e8a33d", "#1f4e79"
+#: Points of D, auxiliary lines (bounds, best possible values), and what must stand out, sparingly.
+DATA, REFERENCE, ACCENT = "#b4b8bd", "#6b7075", "#b0325b"
+#: Paths of landmarks.
+PATH = "#7a6aa8"
+#: For several curves in one picture: from dark to light, each also with a dash of its own (:data:`DASHES`).
+CYCLE = (OPTIMISED, "#b0325b", "#4c9a8f", "#e8a33d", "#8d97a1")
+DASHES = ("-", (0, (5, 1.5)), (0, (1, 1.2)), (0, (5, 1.5, 1, 1.5)), (0, (8, 2)))
+#: For surfaces and densities: even steps of lightness.
+COLOUR_MAP = "cividis"
+INK, PAPER, GRID = "#22262a", "#fdfdfc", "#e6e7e8"
+
+#: The width of a picture that fills a page's column, in inches.
+WIDTH = 7.2
+
+#: matplotlib types these settings by a list of literal names, which no dictionary in a variable fits: hence Any.
+RC: Any = {
+    "figure.facecolor": PAPER,
+    "axes.facecolor": PAPER,
+    "savefig.facecolor": PAPER,
+    "savefig.transparent": False,
+    "figure.dpi": 100,
+    "savefig.dpi": 160,
+    "figure.constrained_layout.use": True,
+    "font.family": "DejaVu Sans",  # comes with matplotlib: the same letters everywhere
+    "mathtext.fontset": "dejavusans",
+    "font.size": 9,
+    "axes.titlesize": 9.5,
+    "axes.labelsize": 9,
+    "xtick.labelsize": 8,
+    "ytick.labelsize": 8,
+    "legend.fontsize": 8,
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": REFERENCE,
+    "axes.linewidth": 0.7,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "xtick.major.width": 0.7,
+    "ytick.major.width": 0.7,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "grid.color": GRID,
+    "grid.linewidth": 0.6,
+    "axes.prop_cycle": cycler(color=CYCLE, linestyle=DASHES),
+    "axes.formatter.use_mathtext": True,
+    "axes.formatter.limits": (-3, 4),
+    "axes.unicode_minus": True,
+    "lines.linewidth": 1.4,
+    "lines.markersize": 4.5,
+    "legend.frameon": False,
+    "image.cmap": COLOUR_MAP,
+    "svg.hashsalt": "nystrom_lib",
+    "svg.fonttype": "path",
+    "svg.image_inline": True,
+}
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def use() -> None:
+    """Draw everything that follows in this style."""
+    mpl.rcParams.update(RC)
+
+
+def drawn(picture: Callable[P, T]) -> Callable[P, T]:
+    """Give a function that draws a picture this style, whatever is set around it; a figure's layout is settled."""
+
+    @functools.wraps(picture)
+    def styled(*args: P.args, **kwargs: P.kwargs) -> T:
+        with mpl.rc_context(RC):
+            made = picture(*args, **kwargs)
+            if isinstance(made, Figure):
+                settle(made)
+            return made
+
+    return styled
+
+
+def settle(figure: Figure) -> None:
+    """Lay the panels out for good: left to itself, matplotlib would move them a little each time it draws."""
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        for _ in range(2):
+            engine.execute(figure)
+        figure.set_layout_engine("none")
+
+
+@drawn
+def subplots(
+    rows: int = 1, columns: int = 1, *, width: float = WIDTH, height: float | None = None, **options: Any
+) -> tuple[Figure, NDArray[Any]]:
+    """A figure and its axes, always as an array with a row and a column index.
+
+    Parameters
+    ----------
+    rows, columns : int
+        How many panels.
+    width, height : float
+        Inches; by default panels are three quarters as high as they are wide.
+    **options
+        Passed to ``Figure.subplots`` (``sharex``, ``width_ratios``, ...).
+    """
+    height = 0.75 * width / columns * rows if height is None else height
+    figure = Figure(figsize=(width, height), layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False, **options)
+    assert isinstance(axes, np.ndarray)
+    return figure, axes
+
+
+def label(axes: Axes, x: str = "", y: str = "", title: str = "") -> Axes:
+    """Say what the axes show."""
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
+    axes.set_title(title)
+    return axes
+
+
+def spans_decades(values: ArrayLike, decades: float = 1.5) -> bool:
+    """Do these values ask for a logarithmic axis: all positive, and spread over more than so many powers of ten?"""
+    finite = np.asarray(values, dtype=float)
+    finite = finite[np.isfinite(finite)]
+    return bool(len(finite) and finite.min() > 0 and finite.max() > finite.min() * 10**decades)
+
+
+def dots(axes: Axes, points: ArrayLike, **options: Any) -> None:
+    """Many small points as one path: a tenth of the file that as many markers take.
+
+    Parameters
+    ----------
+    axes : Axes
+        Where.
+    points : array, (N, 2)
+        The points.
+    **options
+        Of ``Axes.plot``; ``linewidth`` is the diameter of a dot.
+    """
+    points = np.asarray(points, dtype=float)
+    # Each dot is a stroke of almost no length with round ends.
+    length = 1e-4 * max(float(np.ptp(points[:, 0], axis=0)), 1e-12)
+    x = np.column_stack([points[:, 0], points[:, 0] + length, np.full(len(points), np.nan)])
+    y = np.column_stack([points[:, 1], points[:, 1], np.full(len(points), np.nan)])
+    chosen: Any = {"color": DATA, "linewidth": 1.6, "linestyle": "-", "solid_capstyle": "round", "zorder": 1} | options
+    (line,) = axes.plot(x.ravel(), y.ravel(), **chosen)
+    line.get_path().should_simplify = False
+
+
+def svg(figure: Figure) -> str:
+    """The picture as SVG: no date, no random names, the same text each time."""
+    return _written(figure, "svg").decode("utf-8")
+
+
+def png(figure: Figure, dpi: int = 160) -> bytes:
+    """The picture as PNG."""
+    return _written(figure, "png", dpi=dpi)
+
+
+def _written(figure: Figure, kind: str, **options: Any) -> bytes:
+    file = io.BytesIO()
+    nothing = {"Date": None, "Creator": None} if kind == "svg" else {"Software": None}
+    with mpl.rc_context(RC):
+        figure.savefig(file, format=kind, metadata=nothing, **options)
+    return file.getvalue()

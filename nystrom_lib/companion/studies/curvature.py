@@ -1,0 +1,147 @@
+"""The constants of Theorem 2.1 against what they bound: the proof of the Appendix in numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+import nystrom_lib as nl
+
+from ..outcome import Array
+
+
+def kernels(rho: float) -> dict[str, nl.Kernel]:
+    """Kernels of about the same width: ℓ = 1/√(2ρ) is the Gaussian's. The last two are outside the theorem."""
+    ell = (2.0 * rho) ** -0.5
+    return {
+        "Gaussian": nl.Gaussian(rho),
+        "Matérn 5/2": nl.Matern(2.5, ell),
+        "Matérn 3/2": nl.Matern(1.5, ell),
+        "rational quadratic": nl.RationalQuadratic(1.0, ell),
+        "Matérn 1/2": nl.Matern(0.5, ell),
+        "polynomial": nl.Polynomial(2, 1.0),
+    }
+
+
+def assumptions(chosen: dict[str, nl.Kernel]) -> pd.DataFrame:
+    """α, M₁ and M₂ of each kernel as derived, and the largest derivatives found on a fine line, or why there are none.
+
+    Columns kernel, α, M₁, found, M₂, found (second), remark.
+    """
+    rows = []
+    for name, kernel in chosen.items():
+        constants = kernel.constants
+        if constants is None:
+            rows.append((name, np.nan, np.nan, np.nan, np.nan, np.nan, kernel.why_no_constants))
+            continue
+        slope, curve = _largest_derivatives(kernel)
+        rows.append((name, constants.alpha, constants.M1, slope, constants.M2, curve, ""))
+    columns = ["kernel", "α", "M₁", "largest slope found", "M₂", "largest second derivative found", "remark"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _largest_derivatives(kernel: nl.Kernel) -> tuple[float, float]:
+    """Largest |∂K²| and |∂∂K²| between the origin and places in the plane, near and far."""
+    r = np.concatenate([[0.0], np.geomspace(1e-4, 1e2, 4001)])
+    angle = np.array([0.0, np.pi / 4])
+    places = np.concatenate([np.column_stack([r * np.cos(a), r * np.sin(a)]) for a in angle])
+    origin = np.zeros((1, 2))
+    first = np.abs(kernel.squared_left(origin, places)).max()
+    return float(first), float(np.abs(kernel.squared_left_left(origin, places)).max())
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Each quantity of the proof at one sample, and the bound the proof gives it."""
+
+    values: dict[str, float]
+    bounds: dict[str, float]
+
+    @property
+    def ratios(self) -> dict[str, float]:
+        """Value over bound: at most 1, and 1 where the bound is sharp."""
+        return {name: self.values[name] / self.bounds[name] for name in self.values}
+
+
+@nl.threads(1)
+def chain(kernel: nl.Kernel, data: Array, sample: Array, bound: nl.LipschitzBound) -> Chain:
+    """Eq. (14) to (19) and L at one sample."""
+    n, d = sample.shape
+    hessian = nl.radial_skd_hessian(kernel, data, sample)
+    blocks = np.abs(hessian.reshape(n, d, n, d))
+    same = np.array([blocks[k, :, k, :] for k in range(n)])
+    different = blocks.copy()
+    different[np.arange(n), :, np.arange(n), :] = 0.0
+    norm = float(kernel.squared(sample).sum())
+    values = {
+        "Eq. (14)": bound.norm_bound,
+        "Eq. (15)": float(kernel.squared(sample, data).sum()),
+        "Eq. (16)": nl.skd_coefficient(kernel, data, sample),
+        "Eq. (17)": float(np.abs(nl.skd_coefficient_gradient(kernel, data, sample)).max()),
+        "Eq. (18)": float(same.max()),
+        "Eq. (19)": float(different.max()),
+        "‖∇²R‖_F ≤ L": float(np.linalg.norm(hessian)),
+        "‖∇²R‖₂ ≤ L": float(np.linalg.norm(hessian, 2)),
+    }
+    bounds = {
+        "Eq. (14)": norm,
+        "Eq. (15)": np.sqrt(norm) * bound.frobenius,
+        "Eq. (16)": bound.C0,
+        "Eq. (17)": bound.C1,
+        "Eq. (18)": bound.same_bound,
+        "Eq. (19)": bound.different_bound,
+        "‖∇²R‖_F ≤ L": bound.L,
+        "‖∇²R‖₂ ≤ L": bound.L,
+    }
+    return Chain(values, bounds)
+
+
+def samples(data: Array, n: int, m: int, seed: int) -> list[Array]:
+    """m samples to try the bounds on: drawn from the data, drawn tight together, drawn wide apart, in turn."""
+    rng = np.random.default_rng(seed)
+    drawn = []
+    for j in range(m):
+        start = nl.uniform_sample(data, n, rng)
+        centre = start.mean(axis=0)
+        drawn.append(centre + (1.0, 0.05, 3.0)[j % 3] * (start - centre))
+    return drawn
+
+
+def largest_ratios(kernel: nl.Kernel, data: Array, tried: list[Array], bound: nl.LipschitzBound) -> pd.Series:
+    """For each step of the proof the largest value over bound among several samples."""
+    return pd.DataFrame([chain(kernel, data, sample, bound).ratios for sample in tried]).max()
+
+
+@nl.threads(1)
+def lipschitz_ratio(kernel: nl.Kernel, data: Array, tried: list[Array], bound: nl.LipschitzBound) -> float:
+    """The largest ‖∇R(S) − ∇R(S′)‖ / (L ‖S − S′‖) over all pairs: what the theorem says is at most 1."""
+    gradients = [nl.radial_skd_gradient(kernel, data, sample) for sample in tried]
+    ratios = [
+        np.linalg.norm(gradients[i] - gradients[j]) / np.linalg.norm(tried[i] - tried[j])
+        for i in range(len(tried))
+        for j in range(i)
+    ]
+    return float(np.max(ratios) / bound.L)
+
+
+@nl.threads(1)
+def along(
+    kernel: nl.Kernel, data: Array, start: Array, step: float, iterations: int, looks: int
+) -> tuple[NDArray[np.int64], Array]:
+    """The largest eigenvalue of ∇²R at some places along a gradient descent: the iterations, and the eigenvalues."""
+    run = nl.gradient_descent(
+        kernel,
+        data,
+        start,
+        step=step,
+        iterations=iterations,
+        record_every=max(1, iterations // looks),
+        keep_path=True,
+    )
+    assert run.path is not None
+    return run.iterations, np.array(
+        [nl.largest_hessian_eigenvalue(kernel, data, sample, tolerance=1e-6) for sample in run.path]
+    )

@@ -1,0 +1,53 @@
+"""Numbers and lists as a reader likes them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+__all__ = ["listed", "number", "percent"]
+
+
+def number(value: float) -> str:
+    """Three digits, as a reader likes them.
+
+    Examples
+    --------
+    >>> number(1234.5), number(3.14159), number(2.28e-10)
+    ('1,230', '3.14', '2.28 · 10⁻¹⁰')
+    """
+    if value == 0.0 or not math.isfinite(value):
+        return f"{value:g}"
+    value = float(f"{value:.2e}")  # first: rounding may carry into one more digit
+    exponent = math.floor(math.log10(abs(value)))
+    if -3 <= exponent < 6:
+        shown = f"{value:,.{max(0, 2 - exponent)}f}"
+    else:
+        power = str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+        shown = f"{value / 10.0**exponent:.3g} · 10{power}"
+    return shown.replace("-", "−")
+
+
+def percent(share: float) -> str:
+    """A share as a percentage; all and none only if it is all and none.
+
+    Examples
+    --------
+    >>> percent(1.0), percent(0.9996), percent(0.5), percent(0.00042), percent(0.0)
+    ('100 %', '99.9 %', '50 %', '0.042 %', '0 %')
+    """
+    shown = 100.0 * share
+    if 0.0 < shown < 100.0:
+        shown = min(round(shown, 1 if shown >= 1.0 else 1 - math.floor(math.log10(shown))), 99.9)
+    return f"{shown:g} %"
+
+
+def listed(words: Sequence[str], separator: str = ", ") -> str:
+    """Words in a row, the last after an "and".
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c"]), listed(["a"])
+    ('a, b and c', 'a')
+    """
+    return " and ".join(filter(None, [separator.join(words[:-1]), *words[-1:]]))

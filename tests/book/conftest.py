@@ -1,0 +1,39 @@
+"""The book, built once for all tests here, from the notebooks as they are committed."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from bs4 import BeautifulSoup
+
+from nystrom_lib.companion import book
+from nystrom_lib.companion.checkout import BOOK
+
+
+def copy_of_the_sources(folder: Path) -> Path:
+    """The book's sources without what a build leaves in them."""
+    return shutil.copytree(BOOK, folder, ignore=shutil.ignore_patterns("notebooks", "_generated", "__pycache__"))
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the pages."""
+    folder = tmp_path_factory.mktemp("book")
+    page = book.build(execute=False, source=copy_of_the_sources(folder / "source"), out=folder, say=lambda _: None)
+    assert page.is_file()
+    return page.parent
+
+
+@pytest.fixture(scope="session")
+def pages(built: Path) -> dict[str, BeautifulSoup]:
+    """Every page of the book proper, by its name without suffix."""
+    found = sorted(path for path in built.rglob("*.html") if "_static" not in path.parts)
+    names = {path: path.relative_to(built).with_suffix("").as_posix() for path in found}
+    return {
+        name: BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+        for path, name in names.items()
+        # index.html only sends the reader on to the root page; the other two are made by Sphinx.
+        if name not in ("index", "genindex", "search", "py-modindex")
+    }

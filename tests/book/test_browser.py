@@ -1,0 +1,248 @@
+"""The book in a browser, as readers have it: from disk or a server, at a desk or on a phone, by day and by night."""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from bs4 import BeautifulSoup
+
+from . import browser as chromium
+from .browser import Browser, Tab
+
+pytestmark = pytest.mark.skipif(chromium.find() is None, reason="there is no Chromium or Chrome on this machine")
+
+PHONE = 390
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with Browser(tmp_path_factory.mktemp("profile")) as started:
+        yield started
+
+
+@pytest.fixture
+def tab(browser: Browser) -> Tab:
+    return browser.tab()
+
+
+class _Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def served(built: Path) -> Iterator[str]:
+    """The address of the book on a server of our own."""
+    handler = functools.partial(_Quiet, directory=str(built))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
+
+
+@pytest.fixture(params=["disk", "server"])
+def home(request: pytest.FixtureRequest, built: Path, served: str) -> str:
+    return built.as_uri() if request.param == "disk" else served
+
+
+# -- what is wrong with a page that is open --------------------------------------------------------------------
+
+UNTYPESET = r"""
+(() => {
+  const raw = [...document.querySelectorAll("article .math")].filter(e => !e.querySelector("mjx-container"));
+  const wrong = [...document.querySelectorAll("mjx-merror, [data-mjx-error]")];
+  return [...raw.map(e => "not typeset: " + e.textContent.slice(0, 60)),
+          ...wrong.map(e => "error: " + (e.getAttribute("data-mjx-error") || e.textContent).slice(0, 90))];
+})()
+"""
+
+# A closed <details> hides what is in it, which is its purpose.
+UNSEEN = r"""
+(async () => {
+  const images = [...document.querySelectorAll("article img")];
+  images.forEach(e => { e.loading = "eager"; });
+  await Promise.all(images.map(e => e.decode().catch(() => null)));
+  return images.filter(e => !(e.complete && e.naturalWidth > 0) ||
+                            (!e.closest("details:not([open])") && e.getBoundingClientRect().width < 50))
+               .map(e => "not to be seen: " + e.src);
+})()
+"""
+
+# Text against the nearest opaque ground, by the formula of WCAG 2; 4.5 is its level AA, 3 for large text.
+PALE = r"""
+(() => {
+  const canvas = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
+  const colours = new Map();
+  const rgba = text => {
+    if (!colours.has(text)) {
+      canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = text; canvas.fillRect(0, 0, 1, 1);
+      const [r, g, b, a] = canvas.getImageData(0, 0, 1, 1).data; colours.set(text, [r, g, b, a / 255]);
+    }
+    return colours.get(text);
+  };
+  const over = (top, under) => top.slice(0, 3).map((v, i) => v * top[3] + under[i] * (1 - top[3]));
+  const ground = element => {
+    const layers = [];
+    for (let e = element; e; e = e.parentElement) {
+      const colour = rgba(getComputedStyle(e).backgroundColor);
+      if (colour[3] > 0) layers.push(colour);
+      if (colour[3] === 1) break;
+    }
+    return layers.reverse().reduce((under, layer) => over(layer, under), [255, 255, 255]);
+  };
+  const light = c => c.map(v => { v /= 255; return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; })
+                      .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const found = new Map();
+  const walker = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const e = walker.currentNode.parentElement;
+    const words = walker.currentNode.textContent.trim();
+    if (!words || e.closest("svg, mjx-assistive-mml, script, style, noscript")) continue;
+    const style = getComputedStyle(e), box = e.getBoundingClientRect();
+    if (!box.width || !box.height || style.visibility === "hidden" || style.opacity === "0") continue;
+    const under = ground(e), ink = over(rgba(style.color), under);
+    const [dark, bright] = [light(ink), light(under)].sort((a, b) => a - b), ratio = (bright + 0.05) / (dark + 0.05);
+    const size = parseFloat(style.fontSize), large = size >= 24 || (size >= 18.66 && parseInt(style.fontWeight) >= 700);
+    if (ratio < (large ? 3 : 4.5)) {
+      const kind = e.tagName + "." + e.className + " " + style.color + " on " + under.map(Math.round);
+      found.set(kind, "too pale, " + ratio.toFixed(2) + ": " + kind + ": " + words.slice(0, 40));
+    }
+  }
+  return [...found.values()];
+})()
+"""
+
+WIDE = r"""
+(() => {
+  const width = document.documentElement.clientWidth;
+  if (document.documentElement.scrollWidth <= width) return [];
+  const scrolls = e => {
+    for (let a = e.parentElement; a && a.tagName !== "BODY"; a = a.parentElement) {
+      if (["auto", "scroll", "hidden"].includes(getComputedStyle(a).overflowX)) return true;
+    }
+    return false;
+  };
+  return [...document.querySelectorAll("main *")]
+    .filter(e => e.getBoundingClientRect().right > width + 1 && !scrolls(e))
+    .map(e => "wider than the screen: " + e.tagName + "." + e.className).slice(0, 5)
+    .concat(["the page is " + document.documentElement.scrollWidth + " wide"]);
+})()
+"""
+
+
+def foreign_requests(tab: Tab, home: str) -> list[str]:
+    ours = urlsplit(home)
+    return [
+        url
+        for url in tab.requests
+        if urlsplit(url).scheme not in ("data", "blob", "about")
+        and (urlsplit(url).scheme, urlsplit(url).netloc) != (ours.scheme, ours.netloc)
+    ]
+
+
+def troubles(tab: Tab, home: str) -> list[str]:
+    """Everything that a reader at a desk would not want to see."""
+    asked = [f"asks another host: {url}" for url in foreign_requests(tab, home)]
+    return [*asked, *(f"console: {error}" for error in tab.errors), *tab.run(UNTYPESET), *tab.run(UNSEEN)]
+
+
+def test_every_page_by_day_by_night_and_on_a_phone(tab: Tab, pages: dict[str, BeautifulSoup], built: Path) -> None:
+    found = []
+    for name in pages:
+        tab.prefer("light")
+        tab.resize(1280)
+        tab.open(f"{built.as_uri()}/{name}.html")
+        found += [f"{name}: {trouble}" for trouble in troubles(tab, built.as_uri())]
+        found += [f"{name}: by day {trouble}" for trouble in tab.run(PALE)]
+        tab.prefer("dark")
+        tab.wait_for("document.documentElement.dataset.theme === 'dark'")
+        found += [f"{name}: by night {trouble}" for trouble in tab.run(PALE)]
+        tab.resize(PHONE, 844, phone=True)
+        found += [f"{name}: on a phone {trouble}" for trouble in tab.run(WIDE)]
+    assert found == []
+
+
+def test_the_pages_from_disk_and_from_a_server(tab: Tab, home: str) -> None:
+    for name in ("index", "theory/proof", "notebooks/05_bigaussian", "search"):
+        tab.open(f"{home}/{name}.html")
+        tab.wait_for("document.querySelector('h1')")
+        assert troubles(tab, home) == []
+    tab.open(f"{home}/theory/proof.html")
+    assert tab.run("document.querySelectorAll('article mjx-container').length") > 20
+
+
+def test_search_finds(tab: Tab, home: str) -> None:
+    tab.open(f"{home}/search.html?q=Lipschitz")
+    tab.wait_for("document.querySelectorAll('ul.search li a[href*=\"theory/\"]').length > 0")
+    found = tab.run("[...document.querySelectorAll('ul.search li a')].map(e => e.href.split('?')[0])")
+    assert any("/theory/" in link for link in found)
+    assert foreign_requests(tab, home) == [] and tab.errors == []
+    tab.open(next(link for link in found if "/theory/" in link))
+    assert tab.errors == []
+
+
+def test_search_opens_from_the_keyboard(tab: Tab, home: str) -> None:
+    tab.open(f"{home}/intro.html")
+    tab.run("document.querySelector('button.search-button, .search-button-field, .search-button__button').focus()")
+    tab.press("Enter", "Enter", 13)
+    tab.run("document.activeElement.click()")
+    tab.wait_for("document.activeElement && document.activeElement.matches('input[type=search]')")
+
+
+def test_the_slider_moves_the_landmarks(tab: Tab, home: str) -> None:
+    tab.open(f"{home}/notebooks/05_bigaussian.html")
+    slider = "document.querySelector('.nystrom-slider')"
+    tab.wait_for(f"{slider} && {slider}.hasAttribute('data-ready')")
+    read = (
+        f"[{slider}.querySelector('output').textContent,"
+        f" [...{slider}.querySelectorAll('circle')].map(e => e.getAttribute('cx') + ' ' + e.getAttribute('cy')).join()]"
+    )
+    words, places = tab.run(read)
+    tab.run(f"{slider}.querySelector('input[type=range]').focus()")
+    tab.press("End", "End", 35)
+    tab.wait_for(f"{slider}.querySelector('output').textContent !== {words!r}")
+    moved_words, moved_places = tab.run(read)
+    assert "t = 0 of" in words and "t = 0 of" not in moved_words
+    assert places != moved_places
+    assert tab.errors == []
+
+
+def test_folded_code_unfolds(tab: Tab, home: str) -> None:
+    tab.open(f"{home}/notebooks/05_bigaussian.html")
+    details = "document.querySelector('details.hide')"
+    assert tab.run(f"{details}.open") is False
+    tab.run(f"{details}.querySelector('summary').click()")
+    assert tab.run(f"{details}.open") is True
+    assert tab.run(f"{details}.querySelector('pre').getBoundingClientRect().height") > 10
+
+
+# -- that the tests can fail -----------------------------------------------------------------------------------
+
+BAD = """
+<html data-theme="light"><body style="margin:0"><main>
+<p style="color:#999;background:#fff">pale words</p>
+<div style="width:2000px">wide</div>
+<article><img src="missing.png" alt="a picture that is not there"><span class="math">\\(x\\)</span></article>
+<script>console.error("a complaint"); fetch("https://example.org/").catch(() => {}); undefinedFunction();</script>
+</main></body></html>
+"""
+
+
+def test_a_bad_page_is_seen_to_be_bad(tab: Tab, tmp_path: Path) -> None:
+    page = tmp_path / "bad.html"
+    page.write_text(BAD, encoding="utf-8")
+    tab.resize(PHONE, 844, phone=True)
+    tab.open(page.as_uri())
+    tab.wait_for("true")
+    text = "\n".join([*troubles(tab, page.as_uri()), *tab.run(PALE), *tab.run(WIDE)])
+    for sign in (
+        "asks another host: https://example.org/", "console: a complaint", "undefinedFunction is not defined",
+        "not typeset: \\(x\\)", "not to be seen: ", "too pale, 2.85", "the page is 2000 wide",
+    ):  # fmt: skip
+        assert sign in text, (sign, text)

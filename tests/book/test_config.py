@@ -1,0 +1,115 @@
+"""Jupyter Book ignores a key that it does not know, or that stands in the wrong place: each of ours does something."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from jupyter_book.config import get_final_config, validate_yaml
+
+from nystrom_lib.companion.book import BookError
+from nystrom_lib.companion.book.guard import require_jupyter_book
+from nystrom_lib.companion.book.rendering import github_page
+
+ROOT = Path(__file__).resolve().parents[2]
+CONFIG = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+
+Place = tuple[str, ...]
+
+
+def leaves(tree: dict[str, Any], above: Place = ()) -> Iterator[Place]:
+    for key, value in tree.items():
+        if isinstance(value, dict) and (*above, key) != ("sphinx", "config"):
+            yield from leaves(value, (*above, key))
+        else:
+            yield (*above, key)
+
+
+def final(config: dict[str, Any]) -> Any:
+    """What Jupyter Book hands to Sphinx."""
+    # Without one of our own modules to look for there is nothing to import, and sys.path stays as it is.
+    config = copy.deepcopy(config)
+    return get_final_config(user_yaml=config, cli_config={"latex_individualpages": False}, validate=False)
+
+
+def without(place: Place, config: dict[str, Any]) -> dict[str, Any]:
+    config = copy.deepcopy(config)
+    inner = config
+    for key in place[:-1]:
+        inner = inner[key]
+    del inner[place[-1]]
+    return config
+
+
+def idle(config: dict[str, Any]) -> list[Place]:
+    """The keys that might as well not be there."""
+    whole = final(config)
+    places = [place for place in leaves(config) if place[:2] != ("sphinx", "local_extensions")]
+    return [place for place in places if not matters(place, config, whole)]
+
+
+def matters(place: Place, config: dict[str, Any], whole: Any) -> bool:
+    try:
+        return bool(final(without(place, config)) != whole)
+    except ValueError:  # another key asks for this one
+        return True
+
+
+def test_every_key_is_where_jupyter_book_looks_for_it() -> None:
+    validate_yaml(CONFIG, raise_on_errors=True)
+    assert idle(CONFIG) == []
+
+
+@pytest.mark.parametrize("where", [("html", "only_build_toc_files"), ("execute", "execution"), ("parse", "extensions")])
+def test_a_misplaced_key_is_noticed(where: Place) -> None:
+    wrong = copy.deepcopy(CONFIG)
+    wrong[where[0]][where[1]] = True
+    assert idle(wrong) == [where]
+
+
+def test_sphinx_executes_nothing_and_builds_what_the_contents_name() -> None:
+    settings, _ = final(CONFIG)
+    assert settings["nb_execution_mode"] == "off"
+    assert settings["external_toc_exclude_missing"] is True
+    assert settings["bibtex_bibfiles"] == ["references.bib"]
+    options = settings["html_theme_options"]
+    assert options["path_to_docs"] == ""
+    assert options["launch_buttons"]["binderhub_url"] and options["launch_buttons"]["colab_url"]
+
+
+def test_our_own_extension_is_where_the_configuration_says() -> None:
+    for name, folder in CONFIG["sphinx"]["local_extensions"].items():
+        assert (ROOT / folder / f"{name}.py").is_file()
+
+
+def test_what_asks_other_hosts_is_left_out() -> None:
+    extensions = CONFIG["sphinx"]["config"]["extensions"]
+    assert not {"sphinx_thebe", "sphinx.ext.intersphinx"} & set(extensions)
+
+
+@pytest.mark.parametrize("version", ["2.0.0", "2.1.0b1", "0.15.1"])
+def test_another_jupyter_book_is_refused_with_a_sentence(version: str) -> None:
+    with pytest.raises(BookError, match=rf"jupyter-book is {version}; it must be a 1\.x, because"):
+        require_jupyter_book(version)
+
+
+def test_the_jupyter_book_that_is_installed_will_do() -> None:
+    assert require_jupyter_book().startswith("1.")
+
+
+@pytest.mark.parametrize(
+    ("origin", "page"),
+    [
+        ("https://github.com/a/b.git", "https://github.com/a/b"),
+        ("git@github.com:a/b-c.git", "https://github.com/a/b-c"),
+        ("ssh://git@github.com/a/b.c", "https://github.com/a/b.c"),
+        ("", None),
+        ("https://example.org/a/b.git", None),
+    ],
+)
+def test_the_repository_is_known_from_its_remote(origin: str, page: str | None) -> None:
+    assert github_page(origin) == page

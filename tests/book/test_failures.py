@@ -1,0 +1,97 @@
+"""What must stop a build does stop it, with a sentence."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from nystrom_lib.companion import book
+from nystrom_lib.companion.book.rendering import render
+from nystrom_lib.companion.chapters import CHAPTERS
+from nystrom_lib.companion.errors import ChapterError, ConfigurationError
+
+from .conftest import copy_of_the_sources
+
+CONFIG = """
+title: Small
+only_build_toc_files: true
+execute: {execute_notebooks: "off"}
+latex: {use_jupyterbook_latex: false}
+sphinx:
+  config:
+    extensions: [myst_nb, jupyter_book, sphinx_external_toc, sphinx_book_theme, sphinx_comments]
+    nb_ipywidgets_js: {}
+    mathjax_path: none.js
+    html_static_path: [static]
+"""
+
+
+def small_source(folder: Path, text: str) -> Path:
+    (folder / "static").mkdir(parents=True)
+    (folder / "static" / "none.js").write_text("", encoding="utf-8")
+    (folder / "_toc.yml").write_text("format: jb-book\nroot: index\n", encoding="utf-8")
+    (folder / "_config.yml").write_text(CONFIG, encoding="utf-8")
+    (folder / "index.md").write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_a_warning_stops_the_build(tmp_path: Path) -> None:
+    source = small_source(tmp_path / "source", "# Title\n\nSee {ref}`nowhere`.\n")
+    with pytest.raises(book.BookError, match=r"did not build the book:\n.*undefined label: 'nowhere'"):
+        render(source, tmp_path, source / "_config.yml")
+
+
+def test_a_page_that_loads_from_another_host_stops_the_build(tmp_path: Path) -> None:
+    text = '# Title\n\n```{raw} html\n<script src="https://cdn.example.org/x.js"></script>\n```\n'
+    source = small_source(tmp_path / "source", text)
+    with pytest.raises(book.BookError, match=r"index\.html loads https://cdn\.example\.org/x\.js"):
+        render(source, tmp_path, source / "_config.yml")
+
+
+def test_a_sound_page_is_built_and_yesterdays_pages_are_gone(tmp_path: Path) -> None:
+    source = small_source(tmp_path / "source", "# Title\n\nWords.\n")
+    old = tmp_path / "_build" / "html" / "old.html"
+    old.parent.mkdir(parents=True)
+    old.write_text("yesterday", encoding="utf-8")
+    html = render(source, tmp_path, source / "_config.yml")
+    assert (html / "index.html").is_file() and not old.exists()
+
+
+def test_a_broken_notebook_stops_the_build(tmp_path: Path, root: Path) -> None:
+    notebooks = shutil.copytree(root / "notebooks", tmp_path / "notebooks")
+    for chapter in CHAPTERS.values():
+        path = notebooks / chapter.file
+        notebook = json.loads(path.read_text(encoding="utf-8"))
+        first = next(cell for cell in notebook["cells"] if "parameters" in cell["metadata"].get("tags", []))
+        first["source"] = "raise ValueError('broken on purpose')"
+        path.write_text(json.dumps(notebook), encoding="utf-8")
+    source = copy_of_the_sources(tmp_path / "source")
+    old = source / "notebooks" / next(iter(CHAPTERS.values())).file
+    old.parent.mkdir()
+    old.write_text("{}", encoding="utf-8")
+    with pytest.raises(ChapterError, match=r"Chapter \w+ stopped at cell \d+.*broken on purpose") as caught:
+        book.build(source=source, notebooks=notebooks, out=tmp_path, say=lambda _: None)
+    assert caught.value.chapter in CHAPTERS
+    assert not old.exists() and not (tmp_path / "_build" / "html").exists()
+
+
+def test_missing_results_stop_the_build(tmp_path: Path) -> None:
+    (tmp_path / "results").mkdir()
+    source = copy_of_the_sources(tmp_path / "source")
+    with pytest.raises(book.BookError, match=r"results/ holds no results of figure-2-n20, .*`make paper`"):
+        book.build(False, source=source, results=tmp_path / "results", out=tmp_path, say=lambda _: None)
+
+
+def test_no_cores_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="jobs is 0; it must be at least 1"):
+        book.build(jobs=0, source=tmp_path, out=tmp_path)
+
+
+def test_runs_that_are_none_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(book.BookError, match="run_folders is empty"):
+        book.build_small([], tmp_path)
+    with pytest.raises(book.BookError, match="holds 0 notebooks"):
+        book.build_small([tmp_path], tmp_path / "out")

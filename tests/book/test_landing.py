@@ -1,0 +1,60 @@
+"""The landing page's numbers, from results small enough to check by hand."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from nystrom_lib.companion.book import landing, status
+
+
+def results(initial: list[float], optimised: list[float]) -> Any:
+    rows = [
+        {"repetition": j, "stage": stage, "trace": value, "E_tr": value / 2}
+        for stage, values in (("initial", initial), ("optimised", optimised))
+        for j, value in enumerate(values)
+    ]
+    return SimpleNamespace(table=pd.DataFrame(rows), experiment=SimpleNamespace(m=len(initial)))
+
+
+ALL = {name: results([8.0, 6.0, 4.0], [2.0, 7.0, 3.0]) for name in landing.ROWS.values()}
+VERDICTS = [SimpleNamespace(finding=finding) for finding in ("holds", "holds", "holds in part", "does not hold")]
+
+
+def test_the_five_numbers() -> None:
+    found = landing.numbers(ALL, VERDICTS)
+    assert [number.value for number in found] == ["66.67 %", "3 → 1.5", "3 → 1.5", "3 → 1.5", "2 of 4"]
+    assert "of 33 samples" in found[0].meaning
+    assert "1 “holds in part”, 1 “does not hold”" in found[4].meaning
+
+
+def test_a_descent_that_diverged_counts_as_no_improvement() -> None:
+    assert landing.improved(results([8.0, 6.0], [2.0, float("nan")])) == (1, 2)
+
+
+def test_the_figure_is_the_same_each_time_and_has_a_row_for_each_experiment() -> None:
+    assert landing.figure_svg(ALL) == landing.figure_svg(ALL)
+    assert landing.alt_text(ALL).count("3 to 1.5") == len(landing.ROWS)
+
+
+def test_the_cards_lead_to_where_the_numbers_come_from() -> None:
+    text = landing.cards(landing.numbers(ALL, VERDICTS))
+    assert text.count(":::{grid-item-card}") == 5
+    assert ":link: /claims" in text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(0.2, "0 s"), (59.4, "59 s"), (61, "1 min 01 s"), (3600, "1 h 00 min"), (9e4, "25 h 00 min")]
+)
+def test_times_are_easy_to_read(seconds: float, words: str) -> None:
+    assert status.duration(seconds) == words
+
+
+def test_the_foot_of_a_chapter_is_read() -> None:
+    text = "| | Where |\n| --- | --- |\n| Run | 1.5 s on 2 threads |\n| Library | nystrom_lib 1 |\n\nTo run again"
+    code = [{"outputs": []}, {"outputs": [{"data": {"text/markdown": text.splitlines(keepends=True)}}]}]
+    assert status.read_foot(code) == {"Run": "1.5 s on 2 threads", "Library": "nystrom_lib 1"}
+    assert status.read_foot([]) == {}

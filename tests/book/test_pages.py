@@ -1,0 +1,233 @@
+"""The built pages: what is on them, for whoever reads, listens, searches or downloads."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from pathlib import Path
+from urllib.parse import unquote, urljoin, urlsplit
+
+import pytest
+import yaml
+from bs4 import BeautifulSoup, Tag
+
+import nystrom_lib as nl
+from nystrom_lib import companion
+from nystrom_lib.companion import Results, claims
+from nystrom_lib.companion.book import landing
+from nystrom_lib.companion.chapters import CHAPTERS
+from nystrom_lib.companion.checkout import BOOK, RESULTS
+from nystrom_lib.companion.figures import style
+
+Pages = dict[str, BeautifulSoup]
+CHAPTER_PAGES = [f"notebooks/{Path(chapter.file).stem}" for chapter in CHAPTERS.values()]
+
+
+def article(page: BeautifulSoup) -> Tag:
+    found = page.select_one("article.bd-article")
+    assert found is not None
+    return found
+
+
+def address(tag: Tag, attribute: str) -> str:
+    value = tag.get(attribute)
+    assert isinstance(value, str)
+    return value
+
+
+def test_every_page_of_the_contents_is_there(pages: Pages) -> None:
+    text = (BOOK / "_toc.yml").read_text(encoding="utf-8")
+    named = re.findall(r"(?:root|file): (\S+)", text)
+    assert sorted(named) == sorted(pages)
+
+
+def test_every_link_within_the_book_leads_somewhere(pages: Pages, built: Path) -> None:
+    # The build has followed them too; this is by another parser and the rules of URLs.
+    ids = {name: {tag["id"] for tag in page.select("[id]")} for name, page in pages.items()}
+    broken = []
+    for name, page in pages.items():
+        for link in page.select("a[href]"):
+            parts = urlsplit(urljoin(f"book:///{name}.html", address(link, "href")))
+            if parts.scheme != "book":
+                continue
+            path = unquote(parts.path).lstrip("/")
+            target = path.removesuffix(".html")
+            fragment = unquote(parts.fragment)
+            if not (built / path).is_file() or (target in ids and fragment and fragment not in ids[target]):
+                broken.append(f"{name}: {link['href']}")
+    assert broken == []
+
+
+def test_no_page_loads_anything_from_another_host(pages: Pages) -> None:
+    loaded = [
+        f"{name}: {tag}"
+        for name, page in pages.items()
+        for tag in page.select("script[src], img[src], iframe[src], link[rel=stylesheet], link[rel=icon], source[src]")
+        if urlsplit(address(tag, "src" if tag.has_attr("src") else "href")).netloc
+    ]
+    assert loaded == []
+
+
+def test_every_picture_has_words_in_its_place(pages: Pages) -> None:
+    bare = []
+    for name, page in pages.items():
+        bare += [f"{name}: {image}" for image in article(page).select("img") if len(str(image.get("alt", ""))) < 20]
+        drawn = article(page).select("svg:not([aria-hidden=true])")
+        bare += [f"{name}: {svg.get('class')}" for svg in drawn if not svg.get("aria-label") and not svg.find("title")]
+    assert bare == []
+
+
+def test_headings_are_in_order(pages: Pages) -> None:
+    disordered = []
+    for name, page in pages.items():
+        levels = [int(tag.name[1]) for tag in article(page).select("h1, h2, h3, h4, h5, h6")]
+        if levels[:1] != [1] or levels.count(1) != 1 or any(b > a + 1 for a, b in itertools.pairwise(levels)):
+            disordered.append((name, levels))
+    assert disordered == []
+
+
+def test_every_page_says_its_language_title_and_width(pages: Pages) -> None:
+    for name, page in pages.items():
+        html = page.select_one("html")
+        assert html is not None and html.get("lang") == "en", name
+        assert page.title is not None and page.title.text.strip(), name
+        assert page.select_one("meta[name=viewport]"), name
+
+
+def test_every_control_has_a_name(pages: Pages) -> None:
+    nameless = [
+        f"{name}: {control}"
+        for name, page in pages.items()
+        for control in article(page).select("input, button, select")
+        if not (control.get("aria-label") or control.get("title") or control.text.strip())
+    ]
+    assert nameless == []
+
+
+# -- chapters --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", CHAPTER_PAGES)
+def test_a_chapter_begins_with_its_parameters_and_ends_with_where_it_comes_from(pages: Pages, name: str) -> None:
+    words = " ".join(article(pages[name]).text.split())
+    heads = [" ".join(row.text.split()) for row in article(pages[name]).select("table thead tr")]
+    assert heads[0] == "Parameter Value used Meaning" and heads[-1] == "Where these numbers come from"
+    assert re.search(rf"nystrom run {name.partition('_')[2]}\b", words[words.index("Where these numbers come from") :])
+
+
+@pytest.mark.parametrize("name", CHAPTER_PAGES)
+def test_no_chapter_shows_an_error_or_an_injected_cell(pages: Pages, name: str) -> None:
+    page = article(pages[name])
+    assert not page.select(".output.stderr, .output.traceback, .tag_injected-parameters, .tag_papermill-error-cell-tag")
+    assert "Traceback" not in page.text
+
+
+@pytest.mark.parametrize("name", CHAPTER_PAGES)
+def test_a_chapter_can_be_downloaded_and_opened_elsewhere(pages: Pages, built: Path, name: str) -> None:
+    links = [address(link, "href") for link in pages[name].select("a[href]")]
+    (download,) = {link for link in links if link.endswith(".ipynb") and not urlsplit(link).netloc}
+    notebook = json.loads((built / name).parent.joinpath(download).resolve().read_text(encoding="utf-8"))
+    assert notebook["nbformat"] == 4 and len(notebook["cells"]) > 3
+    file = f"{name}.ipynb"
+    assert any("mybinder.org" in link and unquote(link).endswith(file) for link in links)
+    assert any("colab.research.google.com" in link and link.endswith(f"/blob/main/{file}") for link in links)
+
+
+@pytest.mark.parametrize("name", CHAPTER_PAGES)
+def test_code_that_serves_prose_is_folded(pages: Pages, name: str, built: Path, root: Path) -> None:
+    notebook = json.loads((root / f"{name}.ipynb").read_text(encoding="utf-8"))
+    tags = [cell["metadata"].get("tags", []) for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    folded = article(pages[name]).select("details.hide")
+    assert len(folded) == sum("hide-input" in each or "hide-cell" in each or "hide-output" in each for each in tags)
+
+
+# -- pages that come from results ------------------------------------------------------------------------------
+
+
+def test_the_landing_page_shows_one_figure_and_five_numbers_of_the_results(pages: Pages) -> None:
+    page = article(pages["intro"])
+    assert len(page.select("img")) == 1
+    cards = [" ".join(card.text.split()) for card in page.select(".numbers .number")]
+    assert len(cards) == 5
+    results = Results.load(RESULTS / "figure-2-n50-rho16.parquet")
+    table = results.table
+    before, after = (table.loc[table["stage"] == stage, "E_tr"].median() for stage in ("initial", "optimised"))
+    assert cards[1] == f"{before:.3g} → {after:.3g}"
+    alt = str(page.select("img")[0]["alt"])
+    assert f"Bi-Gaussian, ρ = 16, n = 50: {before:.3g} to {after:.3g}" in alt
+    for title in landing.ROWS:
+        assert title in alt
+
+
+def test_the_landing_page_says_how_to_cite(pages: Pages) -> None:
+    words = article(pages["intro"]).text
+    assert "Hutchings, Matthew and Gauthier, Bertrand" in words
+    assert "10.48550/arXiv.2203.13284" in words
+    assert nl.__version__ in words
+
+
+def test_the_status_page_names_every_chapter_and_every_stored_result(pages: Pages) -> None:
+    page = article(pages["status"])
+    words = page.text
+    for path in sorted(RESULTS.glob("*.parquet")):
+        assert path.stem in words, path.name
+    linked = {Path(address(link, "href")).stem for link in page.select("a[href*='notebooks/']")}
+    assert linked == {Path(chapter.file).stem for chapter in CHAPTERS.values()}
+    assert "not known" not in words.replace("commit not known", "")
+    assert "jupyter-book" in words
+
+
+def test_the_claims_page_judges_every_claim(pages: Pages) -> None:
+    words = article(pages["claims"]).text
+    for claim in claims.CLAIMS.values() if isinstance(claims.CLAIMS, dict) else claims.CLAIMS:
+        assert re.search(rf"\b{claim.id}\b", words), claim.id
+
+
+# -- the reference ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("page", "module", "names"),
+    [
+        ("api/library", "nystrom_lib", sorted(set(nl.__all__) - {"datasets"})),
+        ("api/datasets", "nystrom_lib.datasets", sorted(nl.datasets.__all__)),
+        ("api/companion", "nystrom_lib.companion", sorted(companion.__all__)),
+    ],
+)
+def test_the_reference_has_every_public_name(pages: Pages, page: str, module: str, names: list[str]) -> None:
+    there = {str(tag["id"]) for tag in article(pages[page]).select("dt[id]")}
+    assert [name for name in names if f"{module}.{name}" not in there] == []
+
+
+def test_the_reference_is_made_from_docstrings(pages: Pages) -> None:
+    entry = pages["api/library"].find(id="nystrom_lib.radial_skd")
+    assert isinstance(entry, Tag) and entry.parent is not None
+    assert "radial squared-kernel discrepancy of a Nyström sample" in entry.parent.text
+    assert "Parameters" in entry.parent.text
+
+
+# -- things that only a reader would miss ----------------------------------------------------------------------
+
+
+def test_search_knows_the_words_of_theory_and_chapters(built: Path) -> None:
+    text = (built / "searchindex.js").read_text(encoding="utf-8")
+    index = json.loads(text.removeprefix("Search.setIndex(").removesuffix(")"))
+    assert {"lipschitz", "landmark", "abalon"} <= set(index["terms"])
+
+
+def test_mathjax_comes_with_its_licence(built: Path) -> None:
+    folder = built / "_static" / "mathjax"
+    assert (folder / "tex-chtml.js").is_file()
+    assert "Apache License" in (folder / "LICENSE").read_text(encoding="utf-8")
+    assert list((folder / "output" / "chtml" / "fonts" / "woff-v2").glob("*.woff"))
+
+
+def test_the_repository_of_the_launch_buttons_is_the_one_of_the_configuration(root: Path) -> None:
+    config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
+    assert re.fullmatch(r"https://github\.com/[\w.-]+/[\w.-]+", config["repository"]["url"])
+
+
+def test_pictures_bring_their_own_light_ground() -> None:
+    # In dark mode they are shown as they are, so the ground must not be transparent.
+    assert style.RC["savefig.transparent"] is False and style.RC["savefig.facecolor"] == style.PAPER

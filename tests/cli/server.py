@@ -1,0 +1,49 @@
+"""A process that has everything imported and forks a real process for each call of the command line.
+
+Most of a call's time would go into imports; what is tested is what comes after them. Nothing is computed here, so that
+no pool of threads is started before a fork. Run as a module; a line of JSON on standard input for each call, a line
+with its exit code for an answer.
+"""
+
+import json
+import os
+import sys
+from typing import Any
+
+# What the commands import when they are used.
+import nystrom_lib.companion.advice
+import nystrom_lib.companion.execute
+import nystrom_lib.companion.results
+import nystrom_lib.companion.runner  # noqa: F401
+from nystrom_lib.companion.cli import main
+
+
+def child(words: list[str], cwd: str, environment: dict[str, str], out: str, err: str) -> None:
+    """Become the process that was asked for."""
+    os.chdir(cwd)
+    os.environ.update(environment)
+    for descriptor, path in ((0, os.devnull), (1, out), (2, err)):
+        os.dup2(os.open(path, os.O_RDWR | os.O_CREAT), descriptor)
+    code: Any = 70
+    try:
+        main(words)
+    except SystemExit as end:
+        code = end.code
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code or 0)
+
+
+def serve() -> None:
+    """Answer until nobody asks any more."""
+    print("ready", flush=True)
+    for line in sys.stdin:
+        pid = os.fork()
+        if pid == 0:
+            child(**json.loads(line))
+        print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
+
+
+if __name__ == "__main__":
+    serve()

@@ -1,0 +1,195 @@
+"""``list``, ``params``, ``run`` and ``sweep``."""
+
+import csv
+import json
+import os
+from pathlib import Path
+
+import pytest
+from bs4 import BeautifulSoup
+
+from nystrom_lib.companion.chapters import CHAPTERS, chapter
+from nystrom_lib.companion.cli.folders import next_folder, repetitions_stored
+from nystrom_lib.companion.cli.listing import as_yaml
+from nystrom_lib.companion.parameters import read_file
+from nystrom_lib.companion.results import Results
+
+from .conftest import all_refused, call, fine, interrupt, refused
+
+RUN = Path("runs") / "bigaussian-001"
+
+
+def test_list_names_every_chapter(tmp_path: Path) -> None:
+    said = fine(call("list", cwd=tmp_path))
+    for each in CHAPTERS.values():
+        assert f"{each.number}  {each.name} " in said and each.title in said and each.section in said
+
+
+def test_params_shows_type_default_range_and_meaning(tmp_path: Path) -> None:
+    said = fine(call("params", "bigaussian", cwd=tmp_path))
+    for each in chapter("bigaussian").describe():
+        (line,) = (line for line in said.splitlines() if line.split()[:1] == [each.name])
+        for part in (each.type, each.default, each.allowed, each.meaning):
+            assert part in line
+    assert "profile smoke: N = 300" in said
+
+
+def test_params_as_yaml_reads_back_as_the_same_parameters(tmp_path: Path) -> None:
+    written = fine(call("params", "bigaussian", "--yaml", "--profile", "smoke", cwd=tmp_path))
+    assert written == as_yaml(chapter("bigaussian"), "smoke")
+    for each in CHAPTERS.values():
+        path = tmp_path / f"{each.name}.yml"
+        path.write_text(as_yaml(each, "smoke"), encoding="utf-8")
+        assert each.settings(read_file(path)) == each.settings({}, "smoke")
+
+
+BAD_RUNS = [
+    (["-p", "itertions=5"], "itertions is not a parameter of bigaussian (did you mean 'iterations'?); known: N, "),
+    (["-p", "m=0"], "m is 0; it must be a whole number, at least 1"),
+    (["-p", "m=2.5"], "m is 2.5; it must be a whole number"),
+    (["-p", "m=many"], "m is 'many'; it must be a whole number"),
+    (["-p", "n=8,x"], "n is [8, 'x']; it must be a list of whole numbers"),
+    (["-p", "m"], "-p is 'm'; it must have the form KEY=VALUE."),
+    (["-p", "m=1", "-p", "m=2"], "m is given twice."),
+    (["-f", "missing.yml"], "File 'missing.yml' does not exist"),
+    (["-f", "bad.yml"], "steps is not a parameter of bigaussian (did you mean 'step'?)"),
+    (["--out", "full"], "which is not empty and holds no run"),
+    (["--resume"], "--resume finds no unfinished run of bigaussian with these parameters below 'runs'"),
+]
+
+
+def test_run_refuses_before_anything_starts(tmp_path: Path) -> None:
+    folders = [tmp_path / str(place) for place in range(len(BAD_RUNS))]
+    for folder in folders:
+        (folder / "full").mkdir(parents=True)
+        (folder / "full" / "file").write_text("mine", encoding="utf-8")
+        (folder / "bad.yml").write_text("steps: 3\n", encoding="utf-8")
+    all_refused([(["run", "bigaussian", "--profile", "smoke", *words], 2, said) for words, said in BAD_RUNS], folders)
+    for folder in folders:
+        assert sorted(path.name for path in folder.rglob("*")) == ["bad.yml", "file", "full"]
+
+
+def test_a_run_leaves_notebook_page_figures_results_and_log(smoke: Path) -> None:
+    folder = smoke / RUN
+    said = (smoke / "said").read_text(encoding="utf-8")
+    assert str(RUN) in said and "bigaussian.html" in said
+    for name in ("bigaussian.ipynb", "bigaussian.html", "run.json", "run.log"):
+        assert (folder / name).stat().st_size > 0
+    drawn = {path.stem for path in (folder / "figures").glob("*.svg")}
+    assert drawn and drawn == {path.stem for path in (folder / "figures").glob("*.png")}
+    record = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    assert record["parameters"]["rho"] == [4.0] and record["parameters"]["n"] == [8]
+    for path in (folder / "results").glob("*.parquet"):
+        results = Results.load(path)
+        assert results.experiment.kernel.to_plain() == {"kind": "gaussian", "rho": 4.0}
+        assert results.provenance["sessions"][0]["library"]
+
+
+def test_the_next_run_gets_the_next_folder(smoke: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(smoke)
+    assert next_folder("bigaussian") == Path("runs") / "bigaussian-002"
+    assert next_folder("bigaussian-sweep") == Path("runs") / "bigaussian-sweep-001"
+
+
+def test_a_folder_with_a_run_is_not_written_over(smoke: Path) -> None:
+    before = (smoke / RUN / "run.json").stat().st_mtime_ns
+    said = refused(call("run", "bigaussian", "--profile", "smoke", "--out", RUN, cwd=smoke), 2)
+    assert "--resume" in said
+    said = refused(call("run", "bigaussian", "--profile", "smoke", "--out", RUN, "--resume", cwd=smoke), 2)
+    assert "can only go on so" in said
+    assert (smoke / RUN / "run.json").stat().st_mtime_ns == before
+
+
+def test_a_failing_cell_is_named_and_the_partial_notebook_kept(tmp_path: Path) -> None:
+    done = call("run", "your_data", "--profile", "smoke", "-p", "file=nowhere.csv", "--out", "failed", cwd=tmp_path)
+    said = refused(done, 1)
+    assert "stopped at cell" in said and "nowhere.csv" in said and "failed/your_data.ipynb" in said
+    assert (tmp_path / "failed" / "your_data.ipynb").is_file()
+    assert json.loads((tmp_path / "failed" / "run.json").read_text(encoding="utf-8"))["status"] == "failed"
+
+
+def test_ctrl_c_says_what_is_stored_and_resume_goes_on(tmp_path: Path) -> None:
+    words: list[object] = ["run", "bigaussian", "--profile", "smoke", "-p", "rho=4", "-p", "n=8", "-p", "m=600"]
+    out = tmp_path / "stopped"
+    done = interrupt([*words, "--out", out], tmp_path, lambda: repetitions_stored(out) > 1)
+    said = refused(done, 130)
+    stored = repetitions_stored(out)
+    assert 1 < stored < 601 and f"{stored} finished repetitions are stored in {out}" in said and "--resume" in said
+    fine(call(*words, "--out", out, "--resume", cwd=tmp_path))
+    (results,) = (
+        found for path in (out / "results").glob("*.parquet") if (found := Results.load(path)).experiment.m == 600
+    )
+    assert results.complete and len(results.provenance["sessions"]) == 2
+
+
+# -- sweep -----------------------------------------------------------------------------------------------------
+
+
+BAD_SWEEPS = [
+    (["-p", "rh=1,2"], "rh is not a parameter of bigaussian (did you mean 'rho'?)"),
+    (["-p", "step=1e-6,-1"], "step is -1"),
+    (["-p", "rho=4,4"], "-p asks for the same run twice (rho = 4 and rho = 4)."),
+    (["-p", "rho=1,2", "--resume"], "--resume needs --out"),
+    ([], "Missing option '-p'"),
+]
+
+
+def test_sweep_refuses_before_the_first_run(tmp_path: Path) -> None:
+    cases = [(["sweep", "bigaussian", "--profile", "smoke", *words], 2, said) for words, said in BAD_SWEEPS]
+    all_refused(cases, [tmp_path] * len(cases))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("sweep")
+    words = ["sweep", "bigaussian", "--profile", "smoke", "-p", "rho=1,4", "-p", "n=[8]", "--out", "both"]
+    said = fine(call(*words, cwd=folder))
+    assert "rho = 1" in said and "rho = 4" in said
+    return folder
+
+
+def test_sweep_makes_a_page_with_links_and_figures_side_by_side(swept: Path) -> None:
+    page = swept / "both" / "comparison.html"
+    soup = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser")
+    for tag, attribute in (("a", "href"), ("img", "src")):
+        targets = [found[attribute] for found in soup.find_all(tag)]
+        assert targets
+        for target in targets:
+            assert (page.parent / str(target).replace("%3D", "=")).exists(), target
+    figures = soup.select("div.figures")
+    assert figures and all(len(each.find_all("img")) == 2 for each in figures)
+    assert all(image["alt"] for image in soup.find_all("img"))
+    assert not [tag for tag in soup.find_all(["script", "link"])]
+
+
+def test_the_table_of_a_sweep_holds_what_the_runs_computed(swept: Path) -> None:
+    with open(swept / "both" / "comparison.csv", encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["run"] for row in rows} == {"rho = 1", "rho = 4"}
+    for row in rows:
+        (folder,) = (path for path in (swept / "both").glob(f"*{row['run'].replace(' ', '')}"))
+        table = Results.load(folder / "results" / f"{row['results']}.parquet").table
+        for stage, when in (("initial", "before"), ("optimised", "after")):
+            assert float(row[f"R {when}"]) == pytest.approx(table[table["stage"] == stage]["R"].median())
+
+
+def test_a_sweep_that_is_done_is_not_done_again(swept: Path) -> None:
+    stamps = {path: os.stat(path).st_mtime_ns for path in (swept / "both").glob("*/run.json")}
+    words = ["sweep", "bigaussian", "--profile", "smoke", "-p", "rho=1,4", "-p", "n=[8]", "--out", "both"]
+    assert "not an empty folder" in refused(call(*words, cwd=swept), 2)
+    fine(call(*words, "--resume", cwd=swept))
+    assert {path: os.stat(path).st_mtime_ns for path in stamps} == stamps
+    other = [*words[:5], "rho=1,2", "--out", "both", "--resume"]
+    assert "another sweep" in refused(call(*other, cwd=swept), 2)
+
+
+@pytest.mark.slow
+def test_runs_can_be_made_into_a_small_book(swept: Path) -> None:
+    words = ["sweep", "bigaussian", "--profile", "smoke", "-p", "rho=1,4", "-p", "n=[8]", "--out", "both"]
+    said = fine(call(*words, "--resume", "--book", cwd=swept))
+    (line,) = (line for line in said.splitlines() if line.startswith("book"))
+    page = swept / line.split()[1]
+    soup = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser")
+    inner = {str(link["href"]) for link in soup.select("main a[href$='.html']")}
+    assert len([name for name in inner if (page.parent / name).is_file() and "rho" in name]) == 2

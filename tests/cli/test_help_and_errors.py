@@ -1,0 +1,129 @@
+"""What the command says of itself, and how it refuses: a sentence, an exit code, a traceback only on request."""
+
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nystrom_lib.companion.chapters import PROFILES
+from nystrom_lib.companion.cli import nystrom
+from nystrom_lib.companion.cli.base import one_sentence
+
+from .conftest import all_refused, call, fine
+
+COMMANDS = [
+    ["list"], ["params"], ["run"], ["sweep"], ["book"], ["data"], ["data", "list"], ["data", "fetch"],
+    ["data", "check"], ["optimise"], ["verify"], ["compare"], ["paper"],
+]  # fmt: skip
+
+
+def test_the_console_script_is_the_module(tmp_path: Path) -> None:
+    script = Path(sys.executable).with_name("nystrom")
+    done = subprocess.run([script, "--help"], capture_output=True, text=True, cwd=tmp_path, check=True)
+    assert done.stdout == fine(call("--help", cwd=tmp_path))
+    assert "Exit codes:" in done.stdout
+    for words in COMMANDS:
+        assert f"\n  {words[0]} " in done.stdout
+
+
+def test_help_needs_nothing_heavy(tmp_path: Path) -> None:
+    program = (
+        "import sys\n"
+        "from nystrom_lib.companion.cli import main\n"
+        "try:\n    main(['--help'])\n"
+        "except SystemExit:\n    print(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, check=True)
+    loaded = set(done.stdout.split())
+    assert "click" in loaded
+    assert not loaded & {"pandas", "pyarrow", "matplotlib", "papermill", "nbformat", "IPython", "distributed"}
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_every_command_has_examples_and_exit_codes(words: list[str]) -> None:
+    command, context = nystrom, nystrom.make_context("nystrom", ["--debug"], resilient_parsing=True)
+    for word in words:
+        command = command.get_command(context, word)
+        assert command is not None
+        context = type(context)(command, parent=context, info_name=word)
+    text = command.get_help(context)
+    assert "Example" in text and f"nystrom {' '.join(words)}" in text
+    assert "Exit codes:" in text and "130" in text and "--debug" in text
+
+
+def test_profiles_are_those_of_the_chapters() -> None:
+    for name in ("run", "sweep", "params"):
+        (profile,) = (each for each in nystrom.commands[name].params if each.name == "profile")
+        assert tuple(profile.type.choices) == PROFILES
+
+
+def test_no_words_are_answered_with_the_help(tmp_path: Path) -> None:
+    done = call(cwd=tmp_path)
+    assert done.returncode == 2 and "Usage: nystrom" in done.stderr
+
+
+BAD_USAGE = [
+    (["optimize"], 2, "No such command 'optimize'. Did you mean 'optimise'? (see nystrom --help)."),
+    (["run"], 2, "Missing argument 'NAME' (see nystrom run --help)."),
+    (["run", "bigausian"], 2, "There is no chapter 'bigausian' (did you mean 'bigaussian'?); known:"),
+    (["params", "nothing"], 2, "There is no chapter 'nothing'; known:"),
+    (["run", "bigaussian", "--profil", "smoke"], 2, "No such option '--profil'"),
+    (["run", "bigaussian", "--profile", "tiny"], 2, "'tiny' is not one of 'paper', 'quick', 'smoke'"),
+    (["run", "bigaussian", "--jobs", "0"], 2, "0 is not in the range x>=1"),
+    (["data", "check", "abalon"], 2, "There is no data set 'abalon' (did you mean 'abalone'?)"),
+    (["paper", "figure-2-n2"], 2, "There is no experiment 'figure-2-n2' (did you mean 'figure-2-n20'?)"),
+    (["book", "--jobs", "0"], 2, "0 is not in the range x>=1"),
+    (["compare", "here", "there"], 2, "Path 'here' does not exist"),
+]
+
+
+def test_bad_usage_is_one_sentence_and_exit_code_2(tmp_path: Path) -> None:
+    all_refused(BAD_USAGE, [tmp_path] * len(BAD_USAGE))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_debug_shows_the_traceback(tmp_path: Path) -> None:
+    for words in (["--debug", "params", "nothing"], ["params", "nothing", "--debug"]):
+        done = call(*words, cwd=tmp_path)
+        assert done.returncode == 2
+        assert "Traceback" in done.stderr and done.stderr.strip().splitlines()[-1].startswith("nystrom: There is no")
+
+
+def test_errors_have_the_codes_that_are_documented() -> None:
+    from nystrom_lib import DescentError
+    from nystrom_lib.companion.errors import ConfigurationError, Interrupted, StoreError
+
+    assert one_sentence(ConfigurationError("n", "is 0;\n it must be more.")) == (2, "n is 0; it must be more.")
+    assert one_sentence(StoreError("Full.")) == (1, "Full.")
+    assert one_sentence(OSError("Gone.")) == (1, "Gone.")
+    assert one_sentence(DescentError(3, None, 1.0))[0] == 1  # type: ignore[arg-type]
+    assert one_sentence(Interrupted("Stopped: 3 are stored.")) == (130, "Stopped: 3 are stored.")
+    assert one_sentence(KeyboardInterrupt()) == (130, "Stopped; nothing was stored.")
+    code, said = one_sentence(ZeroDivisionError("division by zero"))
+    assert code == 1 and said.startswith("ZeroDivisionError: division by zero") and "--debug" in said
+
+
+def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "nystrom_lib", "paper", "--list"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path, text=True,
+    ) as process:  # fmt: skip
+        assert process.stdout is not None and process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == ""
+        assert process.wait() in (0, 141)
+
+
+def test_help_is_quick(tmp_path: Path) -> None:
+    """It adds next to nothing to the import of the library: processor time, which does not depend on other work."""
+
+    def seconds(*words: str) -> float:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([sys.executable, *words], capture_output=True, cwd=tmp_path, check=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    added = min(seconds("-m", "nystrom_lib", "--help") - seconds("-c", "import nystrom_lib") for _ in range(2))
+    assert added < 0.3

@@ -1,0 +1,153 @@
+"""Pictures carry the numbers they are given, say what their axes are, and are the same bytes each time."""
+
+import base64
+import json
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import pytest
+from bs4 import BeautifulSoup
+from matplotlib.figure import Figure
+
+from nystrom_lib.companion.errors import ConfigurationError
+from nystrom_lib.companion.figures import boxplots, decay, paths, slider, spectra, style
+
+RNG = np.random.default_rng(7)
+POINTS = RNG.uniform(-1, 1, (2000, 2))
+LARGEST_SVG, LARGEST_SLIDER = 300_000, 400_000
+
+
+def table(m: int, decades: float = 0.2) -> pd.DataFrame:
+    """Results of m repetitions: the optimised values are a third of the initial ones."""
+    rng = np.random.default_rng(m)
+    initial = pd.DataFrame({name: 2.0 * 10 ** (decades * rng.random(m)) for name in ("R", "E_tr", "E_F", "E_sp")})
+    return pd.concat([initial.assign(stage="initial"), (initial / 3).assign(stage="optimised")], ignore_index=True)
+
+
+def walk(k: int, n: int) -> np.ndarray:
+    """Smooth paths, as those of a descent are."""
+    start, turn = np.random.default_rng(n).uniform(-1, 1, (2, 1, n, 2))
+    t = np.linspace(0, 2, k)[:, None, None]
+    return start + 0.3 * np.sin(t * turn + start)
+
+
+T = np.arange(0, 1305, 5)
+PICTURES: dict[str, Callable[[], Figure]] = {
+    "boxplots": lambda: boxplots.before_and_after({f"$n$ = {n}": table(900 + n, decades=4.0) for n in (20, 50, 80)}),
+    "with decay": lambda: boxplots.with_decay({"a": table(200), "b": table(201)}, ("R", "E_tr"), T, np.exp(-T / 99)),
+    "decay": lambda: decay.decay_curves({"one": (T, 1000.0 - T / 2), "two": (T, np.exp(-T / 100))}),
+    "paths": lambda: paths.paths_and_decay(POINTS, walk(261, 50), T, np.exp(-T / 300)),
+    "spectra": lambda: spectra.spectra({"one": 2.0 ** -np.arange(30), "two": 1.5 ** -np.arange(30)}, n=10),
+}
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_svg_is_valid_deterministic_and_small(name: str) -> None:
+    figure = PICTURES[name]()
+    first = style.svg(figure)
+    assert style.svg(figure) == first, "saving a figure moves its panels"
+    assert style.svg(PICTURES[name]()) == first
+    assert len(first) < LARGEST_SVG
+    assert ElementTree.fromstring(first.encode()).tag.endswith("svg")
+    assert "<dc:date>" not in first and "Matplotlib" not in first
+    assert style.PAPER in first  # an opaque background, for dark pages
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_axes_say_what_they_show(name: str) -> None:
+    figure = PICTURES[name]()
+    for axes in figure.axes:
+        assert axes.get_xlabel() or [tick.get_text() for tick in axes.get_xticklabels()] == ["$S^{(0)}$", "$S^{(T)}$"]
+        assert axes.get_ylabel() or "boxplots" in name or "decay" in name
+    labels = " ".join(axes.get_ylabel() + axes.get_title() for axes in figure.axes)
+    assert "$" in labels
+
+
+def test_a_box_has_the_quartiles_and_every_outlier() -> None:
+    values = np.concatenate([np.linspace(1, 2, 99), [10.0, 12.0]])
+    given = pd.DataFrame({"stage": "initial", "E_tr": values})
+    _, axes = style.subplots()
+    boxplots.panel(axes[0, 0], given, "E_tr")
+    box = axes[0, 0].patches[0].get_path().vertices[:, 1]
+    assert (box.min(), box.max()) == pytest.approx(tuple(np.percentile(values, [25, 75])))
+    (outliers,) = (line for line in axes[0, 0].lines if line.get_label() == "outliers")
+    assert sorted(set(outliers.get_ydata()[np.isfinite(outliers.get_ydata())])) == [10.0, 12.0]
+    assert any(set(line.get_ydata()) == {1.0} for line in axes[0, 0].lines)  # the best possible factor
+
+
+def test_whiskers_are_reckoned_on_the_scale_of_the_axis() -> None:
+    values = 10 ** RNG.normal(0, 1, 2000)
+    _, axes = style.subplots()
+    boxplots.panel(axes[0, 0], pd.DataFrame({"stage": "initial", "R": values}), "R")
+    assert axes[0, 0].get_yscale() == "log"
+    (outliers,) = (line for line in axes[0, 0].lines if line.get_label() == "outliers")
+    assert np.isfinite(outliers.get_ydata()).sum() / 2 < 0.03 * len(values)
+
+
+def test_a_descent_that_diverged_leaves_no_box() -> None:
+    given = table(20)
+    given.loc[given["stage"] == "optimised", "R"] = np.nan
+    _, axes = style.subplots()
+    boxplots.panel(axes[0, 0], given, "R")
+    assert len(axes[0, 0].patches) == 1
+
+
+def test_curves_paths_and_spectra_carry_their_numbers() -> None:
+    t, values = np.arange(5), np.array([5.0, 4.0, 3.0, 2.5, 2.0])
+    (line,) = decay.decay_curves({"one": (t, values)}).axes[0].lines
+    assert np.array_equal(line.get_xydata(), np.column_stack([t, values]))
+    data, path = RNG.random((30, 2)), walk(5, 4)
+    by_label = {line.get_label(): line for line in paths.paths_and_decay(data, path, t, values).axes[0].lines}
+    assert np.array_equal(by_label["$S^{(0)}$"].get_xydata(), path[0])
+    assert np.array_equal(by_label["$S^{(T)}$"].get_xydata(), path[-1])
+    assert np.array_equal(by_label["data"].get_xydata()[::3], data)
+    assert np.array_equal(by_label["path"].get_xydata()[:5], path[:, 0])
+    drawn = spectra.spectra({"one": values}, n=3).axes[0]
+    assert np.array_equal(drawn.lines[0].get_xydata(), np.column_stack([np.arange(1, 6), values]))
+    assert drawn.get_yscale() == "log"
+
+
+def test_a_scale_is_logarithmic_only_where_it_can_be() -> None:
+    assert style.spans_decades([1.0, 100.0]) and not style.spans_decades([1.0, 10.0])
+    assert not style.spans_decades([-1.0, 100.0]) and not style.spans_decades([np.nan])
+
+
+# -- the slider ------------------------------------------------------------------------------------------------
+
+
+def slider_html(title: str = "Landmarks, ρ = 1") -> str:
+    t = np.arange(0, 1305, 5)
+    return slider.landmark_slider(
+        np.linspace(-1, 1, 4000).reshape(2000, 2), np.random.default_rng(1).random((261, 50, 2)), t, 10.0 - t / 1000,
+        title=title,
+    )  # fmt: skip
+
+
+def test_the_slider_carries_the_path() -> None:
+    page = BeautifulSoup(slider_html(), "html.parser")
+    content = json.loads(page.find("script", class_="ns-content").string)
+    whole = np.frombuffer(base64.b64decode(content["path"]), dtype="<u2").reshape(261, content["n"], 2)
+    found = np.array(content["low"]) + content["size"] * whole / 65535
+    assert np.abs(found - np.random.default_rng(1).random((261, 50, 2))).max() < 1e-4
+    assert content["t"][-1] == 1300 and content["R"][0] == 10.0
+
+
+def test_the_slider_is_whole_accessible_and_small() -> None:
+    text = slider_html('R < 1 & "more" </script>')
+    assert text == slider_html('R < 1 & "more" </script>') and len(text) < LARGEST_SLIDER
+    page = BeautifulSoup(f"<html><body>{text}{text}</body></html>", "html.parser")
+    assert len(page.find_all("figure", class_="nystrom-slider")) == 2
+    assert page.figure["aria-label"] == 'R < 1 & "more" </script>'
+    assert page.find("input", type="range")["aria-label"] and page.button["aria-label"] and page.svg["aria-label"]
+    assert page.find("input", type="range")["max"] == "260"
+    assert not page.find(id=True), "an id would clash with that of a second slider"
+    assert "prefers-reduced-motion" in text
+    assert not page.find(src=True) and not page.find(href=True) and "import" not in text
+    assert "http" not in text.replace("http://www.w3.org/2000/svg", "")
+
+
+def test_only_a_plane_can_slide() -> None:
+    with pytest.raises(ConfigurationError, match="only a plane"):
+        slider.landmark_slider(np.zeros((5, 3)), np.zeros((2, 4, 3)), [0, 1], [1, 0], title="")

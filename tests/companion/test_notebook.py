@@ -1,0 +1,124 @@
+"""What a notebook calls, outside of a notebook: parameters, tables, figures, the folder of a run."""
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from nystrom_lib.companion import notebook
+from nystrom_lib.companion.errors import ConfigurationError
+from tests.notebooks import tiny
+
+
+@pytest.fixture
+def shown(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, str]]:
+    """Everything that is displayed, as the kernel would send it."""
+    bundles: list[dict[str, str]] = []
+    monkeypatch.setattr(notebook, "_display", lambda bundle: bundles.append(dict(bundle)))
+    return bundles
+
+
+@pytest.fixture
+def names() -> dict[str, Any]:
+    """The globals of a notebook after its parameters cell."""
+    found: dict[str, Any] = {"notebook": notebook}
+    exec(tiny.CHAPTER.cell(), found)
+    return found
+
+
+def test_the_parameters_are_typed_and_shown(shown: list[dict[str, str]], names: dict[str, Any]) -> None:
+    names |= {"n": "2e1", "ranks": "[3, 4]"}  # as plain papermill injects them
+    page = notebook.begin(tiny.CHAPTER, names)
+    assert page.parameters == tiny.Parameters(n=20, ranks=(3, 4))
+    (table,) = shown
+    assert "| `n` | **`20`** (paper: `10`) | number of landmark points |" in table["text/markdown"]
+    assert "| `rho` | `1.0` | ρ of the Gaussian kernel |" in table["text/markdown"]
+
+
+def test_a_name_that_nobody_declared_is_refused_once(shown: list[dict[str, str]], names: dict[str, Any]) -> None:
+    with pytest.raises(ConfigurationError, match=r"rhoo is not a parameter of tiny \(did you mean 'rho'\?\)"):
+        notebook.begin(tiny.CHAPTER, {**names, "rhoo": 4.0})
+    page = notebook.begin(tiny.CHAPTER, names)
+    # Whoever runs the cell again by hand has names of their own by then.
+    names |= {"page": page, "p": page.parameters, "fig": None}
+    assert notebook.begin(tiny.CHAPTER, names).parameters == page.parameters
+
+
+def test_a_table_has_few_digits(shown: list[dict[str, str]], names: dict[str, Any]) -> None:
+    page = notebook.begin(tiny.CHAPTER, names)
+    frame = pd.DataFrame(
+        {"what": ["a|b", "c"], "n": [1000, 2], "value": [1.23456789e-7, float("nan")], "same": [True, False]}
+    )
+    page.table(frame, "A caption.", digits=3)
+    assert shown[-1]["text/markdown"].splitlines() == [
+        "A caption.",
+        "",
+        "| what | n | value | same |",
+        "| --- | ---: | ---: | --- |",
+        "| a\\|b | 1,000 | 1.23e-07 | yes |",
+        "| c | 2 |  | no |",
+    ]
+
+
+def test_a_figure_is_the_same_text_every_time_and_is_left_in_the_folder(
+    shown: list[dict[str, str]], names: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from matplotlib import pyplot as plt
+
+    monkeypatch.setenv(notebook.RUN_FOLDER, str(tmp_path))
+    monkeypatch.setenv(notebook.JOBS, "1")
+    page = notebook.begin(tiny.CHAPTER, names)
+    for _ in range(2):
+        fig, axes = plt.subplots()
+        axes.plot([1, 2], [3, 4], label="a line")
+        axes.legend()
+        page.show(fig, "figure-9")
+    assert not plt.get_fignums()
+    assert shown[-1] == shown[-2]
+    svg = shown[-1]["image/svg+xml"]
+    assert "<dc:date>" not in svg and "matplotlib.org" not in svg.split("<metadata>")[-1].split("</metadata>")[0]
+    assert (tmp_path / "figures" / "figure-9.svg").read_text(encoding="utf-8") == svg
+    assert (tmp_path / "figures" / "figure-9.png").read_bytes().startswith(b"\x89PNG")
+    assert page.file("landmarks.npy") == tmp_path / "landmarks.npy"
+    page._open.close()
+
+
+def test_the_foot_says_where_the_numbers_come_from(shown: list[dict[str, str]], names: dict[str, Any]) -> None:
+    page = notebook.begin(tiny.CHAPTER, {**names, "n": 20, "m": 1})
+    page.results(tiny.experiment(page.parameters))
+    assert shown[-1]["text/markdown"] == "The one repetition was computed in this run."
+    page.foot()
+    text = shown[-1]["text/markdown"]
+    assert "nystrom run tiny -p n=20 -p m=1" in text
+    assert "bi-Gaussian" in text
+    assert page.folder is None
+    assert page.file("landmarks.npy") is None
+
+
+@pytest.mark.parametrize("jobs", ["0", "two"])
+def test_a_bad_number_of_jobs_is_refused(names: dict[str, Any], monkeypatch: pytest.MonkeyPatch, jobs: str) -> None:
+    monkeypatch.setenv(notebook.JOBS, jobs)
+    with pytest.raises(ConfigurationError, match=f"NYSTROM_JOBS is '{jobs}'; it must be a whole number, at least 1"):
+        notebook.begin(tiny.CHAPTER, names)
+
+
+def test_stored_results_are_shown_with_their_origin(
+    shown: list[dict[str, str]], names: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(notebook, "RESULTS", tmp_path)
+    monkeypatch.setenv(notebook.JOBS, "1")
+    page = notebook.begin(tiny.CHAPTER, names)
+    experiment = tiny.experiment(page.parameters)
+    computed = page.results(experiment)
+    assert shown[-1]["text/markdown"] == "All 4 repetitions were computed in this run."
+    computed.save(tmp_path / "figure-9.parquet")
+    stored = page.results(experiment, recompute=2)
+    assert stored.checksum == computed.checksum
+    assert shown[-1]["text/markdown"] == (
+        "The 4 repetitions are stored at full scale; repetitions 0, 3 were computed again in this run and agree within "
+        "tolerance."
+    )
+    page.foot()
+    assert "| Stored results | figure-9: computed 2" in shown[-1]["text/markdown"]
+    page._open.close()

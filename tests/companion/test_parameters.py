@@ -1,0 +1,224 @@
+"""Parameters: text, YAML and Python values into the declared type, or one sentence that says why not."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nystrom_lib.companion import parameters
+from nystrom_lib.companion.chapters import CHAPTERS, Chapter, chapter
+from nystrom_lib.companion.errors import ConfigurationError
+from nystrom_lib.companion.settings import Settings, setting
+
+
+@dataclass(frozen=True)
+class Example(Settings):
+    n: int = setting(50, at_least=1, at_most=10_000, meaning="number of landmark points")
+    rho: float = setting(1.0, above=0, meaning="ρ")
+    ns: tuple[int, ...] = setting((20, 50), at_least=1, meaning="numbers of landmark points")
+    rhos: tuple[float, ...] = setting((0.25, 1.0), above=0)
+    norms: tuple[str, ...] = setting(("trace",), choices=("trace", "frobenius"))
+    again: bool = setting(False, meaning="do it again?")
+    file: str | None = setting(None, meaning="a file")
+    most: int | None = setting(None, at_least=1)
+
+    def check(self) -> None:
+        if self.most is not None and self.most < self.n:
+            raise ConfigurationError("most", f"is {self.most}; it must be at least n = {self.n}.")
+
+
+CHAPTER = Chapter("example", 7, "An example", "§0", Example, {"smoke": {"n": 5}})
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "value"),
+    [
+        ("n", "80", 80),
+        ("n", " 80 ", 80),
+        ("n", "1e3", 1000),
+        ("n", "1.0e3", 1000),
+        ("n", "+7", 7),
+        ("n", "010", 10),
+        ("n", 1e3, 1000),
+        ("rho", "1e-3", 1e-3),
+        ("rho", "4", 4.0),
+        ("rho", ".5", 0.5),
+        ("rho", 4, 4.0),
+        ("ns", "1,2", (1, 2)),
+        ("ns", "[1, 2e2]", (1, 200)),
+        ("ns", [1, 2.0], (1, 2)),
+        ("ns", "7", (7,)),
+        ("ns", 7, (7,)),
+        ("ns", "[]", ()),
+        ("rhos", "0.25,1,4", (0.25, 1.0, 4.0)),
+        ("rhos", "[0.25, 1, 4]", (0.25, 1.0, 4.0)),
+        ("rhos", ["0.25", "1e3"], (0.25, 1000.0)),
+        ("norms", "trace,frobenius", ("trace", "frobenius")),
+        ("norms", '["frobenius"]', ("frobenius",)),
+        ("again", "true", True),
+        ("again", "False", False),
+        ("again", True, True),
+        ("file", "data.csv", "data.csv"),
+        ("file", "12", "12"),
+        ("file", "true", "true"),
+        ("file", "null", None),
+        ("file", "None", None),
+        ("most", "null", None),
+        ("most", "60", 60),
+    ],
+    ids=repr,
+)
+def test_a_good_value_arrives_as_its_type(name: str, given: Any, value: Any) -> None:
+    found = getattr(CHAPTER.settings({name: given}), name)
+    assert found == value
+    assert type(found) is type(value)
+
+
+WHOLE = "it must be a whole number, at least 1 and at most 10,000."
+KNOWN = "known: n, rho, ns, rhos, norms, again, file, most."
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "sentence"),
+    [
+        ("n", "abc", f"n is 'abc'; {WHOLE}"),
+        ("n", "1.5", f"n is 1.5; {WHOLE}"),
+        ("n", 1.5, f"n is 1.5; {WHOLE}"),
+        ("n", "0", f"n is 0; {WHOLE}"),
+        ("n", "20000", f"n is 20000; {WHOLE}"),
+        ("n", "true", f"n is true; {WHOLE}"),
+        ("n", True, f"n is true; {WHOLE}"),
+        ("n", "null", f"n is null; {WHOLE}"),
+        ("n", "1_000", f"n is '1_000'; {WHOLE}"),
+        ("n", "0x10", f"n is '0x10'; {WHOLE}"),
+        ("n", "１０", f"n is '１０'; {WHOLE}"),
+        ("n", "", f"n is ''; {WHOLE}"),
+        ("n", "1,2", f"n is '1,2'; {WHOLE}"),
+        ("n", [1, 2], f"n is [1, 2]; {WHOLE}"),
+        ("n", {"a": 1}, f"n is {{'a': 1}}; {WHOLE}"),
+        ("n", "1e999999999", f"n is inf; {WHOLE}"),
+        ("rho", "0", "rho is 0; it must be a number, above 0."),
+        ("rho", "-1e-3", "rho is -0.001; it must be a number, above 0."),
+        ("rho", "nan", "rho is 'nan'; it must be a number, above 0."),
+        ("rho", float("nan"), "rho is nan; it must be a number, above 0."),
+        ("rho", "1e400", "rho is inf; it must be a number, above 0."),
+        ("rho", "false", "rho is false; it must be a number, above 0."),
+        ("ns", "1,0", "ns is [1, 0]; it must be a list of whole numbers, each at least 1."),
+        ("ns", "[1, x]", "ns is [1, 'x']; it must be a list of whole numbers, each at least 1."),
+        ("ns", "[1, 2", "ns is ['[1, 2']; it must be a list of whole numbers, each at least 1."),
+        ("ns", "1.5", "ns is [1.5]; it must be a list of whole numbers, each at least 1."),
+        ("ns", "null", "ns is [null]; it must be a list of whole numbers, each at least 1."),
+        ("norms", "tracee", "norms is ['tracee']; it must be a list of texts, each one of 'trace', 'frobenius'."),
+        ("again", "1", "again is 1; it must be true or false."),
+        ("again", 1, "again is 1; it must be true or false."),
+        ("again", "yes", "again is 'yes'; it must be true or false."),
+        ("file", 12, "file is 12; it must be text, or null."),
+        ("most", "0", "most is 0; it must be a whole number, at least 1, or null."),
+        ("most", "10", "most is 10; it must be at least n = 50."),
+        ("nn", "3", f"nn is not a parameter of example (did you mean 'n'?); {KNOWN}"),
+        ("colour", "3", f"colour is not a parameter of example; {KNOWN}"),
+    ],
+    ids=repr,
+)
+def test_a_bad_value_is_refused_in_one_sentence(name: str, given: Any, sentence: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        CHAPTER.settings({name: given})
+    assert str(caught.value) == sentence
+
+
+def test_a_value_is_judged_together_with_those_of_its_profile() -> None:
+    assert CHAPTER.settings({"most": "10"}, "smoke").to_plain()["most"] == 10
+    with pytest.raises(ConfigurationError, match="profile is 'smok'; it must be one of paper, quick, smoke"):
+        CHAPTER.settings({}, "smok")
+
+
+def test_a_yaml_file_is_read_by_the_declared_types(tmp_path: Path) -> None:
+    file = tmp_path / "values.yml"
+    # Left to itself YAML takes 1e3 for text, 010 for eight and no for false.
+    file.write_text("n: 1e3\nrhos: [0.25, 1]\nns:\n  - 010\n  - 2\nagain: false\nfile: no\nmost: null\n")
+    settings = CHAPTER.settings(parameters.read_file(file))
+    assert settings == Example(n=1000, rhos=(0.25, 1.0), ns=(10, 2), again=False, file="no")
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("n: 1.5", f"n is 1.5; {WHOLE}"),
+        ("n: abc", f"n is 'abc'; {WHOLE}"),
+        ("n:", f"n is null; {WHOLE}"),
+        ("n: {a: 1}", f"n is {{'a': '1'}}; {WHOLE}"),
+        ("again: yes", "again is 'yes'; it must be true or false."),
+        ("ns: 1,0", "ns is [1, 0]; it must be a list of whole numbers, each at least 1."),
+        ("n: 1\nn: 2", "n is given twice."),
+        ("- n", "does not hold lines of the form 'name: value'."),
+        ("n: [", "is not plain YAML"),
+        ("n: !!python/object/apply:os.getcwd []", f"n is []; {WHOLE}"),
+        ("nn: 80", "nn is not a parameter of example (did you mean 'n'?)"),
+    ],
+)
+def test_a_bad_yaml_file_is_refused_in_the_same_sentence(tmp_path: Path, text: str, sentence: str) -> None:
+    file = tmp_path / "values.yml"
+    file.write_text(text)
+    with pytest.raises(ConfigurationError) as caught:
+        CHAPTER.settings(parameters.read_file(file))
+    assert sentence in str(caught.value)
+
+
+def test_a_yaml_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"absent\.yml cannot be read: No such file"):
+        parameters.read_file(tmp_path / "absent.yml")
+
+
+def test_the_cell_is_what_the_settings_say() -> None:
+    assert CHAPTER.cell() == "\n".join(
+        [
+            "from typing import Optional",
+            "",
+            "n: int = 50  # number of landmark points; at least 1 and at most 10,000",
+            "rho: float = 1.0  # ρ; above 0",
+            "ns: list[int] = [20, 50]  # numbers of landmark points; each at least 1",
+            "rhos: list[float] = [0.25, 1.0]  # each above 0",
+            "norms: list[str] = [\"trace\"]  # each one of 'trace', 'frobenius'",
+            "again: bool = False  # do it again?",
+            "file: Optional[str] = None  # a file",
+            "most: Optional[int] = None  # at least 1",
+        ]
+    )
+    names: dict[str, Any] = {}
+    exec(CHAPTER.cell(), names)
+    assert CHAPTER.settings({name: names[name] for name in Example.names()}) == Example()
+
+
+def test_papermill_reads_the_cell() -> None:
+    from papermill.translators import PythonTranslator
+
+    found = PythonTranslator.inspect({"source": CHAPTER.cell()})
+    assert [each.name for each in found] == Example.names()
+    assert found[0].help == "number of landmark points; at least 1 and at most 10,000"
+
+
+def test_the_command_gives_the_same_settings_again() -> None:
+    import shlex
+
+    settings = Example(n=7, rhos=(2.0,), norms=("frobenius", "trace"), again=True, file="a b,c.csv", most=7)
+    words = shlex.split(CHAPTER.command(settings))
+    assert words[:3] == ["nystrom", "run", "example"]
+    values = dict(word.split("=", 1) for word in words[4::2])
+    assert CHAPTER.settings(values) == settings
+
+
+@pytest.mark.parametrize("name", list(CHAPTERS))
+def test_every_profile_of_every_chapter_is_valid(name: str) -> None:
+    each = chapter(name)
+    for profile in ("paper", "quick", "smoke"):
+        settings = each.settings({}, profile)
+        assert each.settings({key: str(value) if isinstance(value, int | float) else value
+                              for key, value in settings.to_plain().items()}) == settings  # fmt: skip
+    assert all(description.meaning for description in each.describe()), "every parameter says what it means"
+
+
+def test_a_misspelt_chapter_is_refused_with_the_nearest() -> None:
+    if "bigaussian" in CHAPTERS:
+        with pytest.raises(ConfigurationError, match=r"no chapter 'bigausian' \(did you mean 'bigaussian'\?\)"):
+            chapter("bigausian")

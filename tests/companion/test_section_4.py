@@ -1,0 +1,132 @@
+"""The chapters on §4: at their defaults they are the paper's experiments; and what they compute besides."""
+
+import dataclasses
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import nystrom_lib as nl
+from nystrom_lib.companion import ConfigurationError, VerificationError, large_descent, run
+from nystrom_lib.companion.chapters import abalone, bigaussian, magic, miniboone
+from nystrom_lib.companion.components import BiGaussian, Gaussian, Magic, StochasticGradientDescent
+from nystrom_lib.companion.config import Experiment, Record
+from nystrom_lib.companion.digits import digits_of_criteria, right_digits
+from nystrom_lib.companion.experiments import PAPER
+from nystrom_lib.companion.part import Part
+from nystrom_lib.companion.results import Results
+from nystrom_lib.companion.spectrum import leading_eigenvalues
+from nystrom_lib.companion.summary import gain, improved, medians, spread
+from nystrom_lib.companion.timings import measured_table, stored_table
+
+SMALL = Experiment(
+    data=BiGaussian(N=120, seed=1),
+    kernel=Gaussian(rho=2.0),
+    n=6,
+    descent=StochasticGradientDescent(step=1e-4, iterations=40, batch_size=10),
+    m=3,
+    seed=5,
+    record=Record(repetitions=(0,), every=10),
+)
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    return run(SMALL, tmp_path_factory.mktemp("small"), progress=False)
+
+
+def test_at_the_defaults_the_chapters_are_the_paper() -> None:
+    two, three, four, five = (module.Parameters() for module in (bigaussian, abalone, magic, miniboone))
+    asked = [
+        *(two.paths(rho) for rho in two.rho),
+        *(two.repetitions(rho, n) for rho in two.rho for n in two.n),
+        *(three.repetitions(rho, reading) for rho in three.rho for reading in three.attributes),
+        *(four.repetitions(n) for n in four.n),
+        five.descent(),
+    ]
+    assert {each.fingerprint for each in asked} == {each.fingerprint for each in PAPER.values()}
+    assert len(asked) == len(PAPER)
+
+
+@pytest.mark.parametrize(
+    ("module", "values", "message"),
+    [
+        (bigaussian, {"rho": ()}, "rho is an empty list"),
+        (bigaussian, {"n": (20, 20)}, "n is .*each value may be there once"),
+        (magic, {"n": (100,)}, r"iterations is \[3000, 4000\]; it must have one value, or as many as n"),
+        (abalone, {"attributes": ("age",)}, "attributes is 'age'"),
+        (miniboone, {"N": 200_000}, "N is 200000; it must be at least 2 and at most 129,592"),
+    ],
+)
+def test_what_no_experiment_could_be_is_refused(module, values, message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        module.Parameters(**values)
+
+
+def test_one_number_of_steps_serves_every_n() -> None:
+    given = magic.Parameters(n=(10, 20, 30), iterations=(7,))
+    assert [given.repetitions(n).descent.iterations for n in given.n] == [7, 7, 7]
+    assert [bool(given.repetitions(n).record.every) for n in given.n] == [False, False, True]
+
+
+def test_a_part_of_the_data_is_a_draw_from_it() -> None:
+    part, whole = Part(of=Magic(), N=50), nl.datasets.magic()
+    found = part.load(3)
+    assert found.N == 50 and "50 of 18,905" in found.name and found.sha256 == nl.datasets.sha256_of(found.X)
+    assert {tuple(row) for row in found.X} <= {tuple(row) for row in whole.X}
+    assert np.array_equal(part.load(3).X, found.X) and not np.array_equal(part.load(4).X, found.X)
+    experiment = SMALL.replace(data=part)
+    assert Experiment.from_json(experiment.to_json()) == experiment
+    with pytest.raises(ConfigurationError, match="N is 20,000"):
+        Part(of=Magic(), N=20_000).load(0)
+    with pytest.raises(ConfigurationError, match="itself a part"):
+        Part(of=part, N=5)
+
+
+def test_first_steps_agree_with_the_whole_descent_and_a_change_shows(small: Results) -> None:
+    assert "t = 0, 10, 20" in large_descent.check_first_steps(small, 20)
+    curve = small.outcomes[0].arrays["curve"].copy()
+    curve[1, 2] *= 1 + 1e-6
+    wrong = dataclasses.replace(small.outcomes[0], arrays={"curve": curve})
+    with pytest.raises(VerificationError, match="R after 20 steps"):
+        large_descent.check_first_steps(Results({**small.outcomes, 0: wrong}, small.provenance), 20)
+
+
+def test_pieces_are_timed_and_set_beside_the_papers(tmp_path: Path) -> None:
+    timings = large_descent.time_pieces(SMALL, SMALL.data.load(SMALL.seed), 10)
+    assert min(timings.radial_skd_s, timings.trace_s, timings.descent_s) > 0 and timings.timed_steps == 10
+    assert "scaled from 10 of 40 steps" in measured_table(timings, 40)["how"].tolist()
+    assert stored_table(tmp_path).iloc[:, 1].tolist() == ["6.8", "6,600", "1,350"]
+    ours = {"radial_skd_s": 0.5, "trace_s": 4.0, "descent_s": 30.0}
+    stored = {"machine": "a machine", "ours": ours, "plain_c": {name: 10 * value for name, value in ours.items()}}
+    (tmp_path / "miniboone_timings.json").write_text(json.dumps(stored))
+    table = stored_table(tmp_path)
+    assert table["plain C / this library"].tolist() == [10.0, 10.0, 10.0]
+    assert table["paper / plain C"].tolist() == pytest.approx([1.36, 165.0, 4.5])
+
+
+def test_medians_gains_and_spreads(small: Results) -> None:
+    values = small.table.set_index("stage")["E_tr"]
+    before, after = values["initial"].to_numpy(), values["optimised"].to_numpy()
+    assert gain(small, "E_tr") == pytest.approx(np.median(before) / np.median(after))
+    low, middle, high = np.percentile(after, [25, 50, 75])
+    assert spread(small, "E_tr") == pytest.approx((high - low) / middle)
+    assert improved(small, "E_tr") == pytest.approx(np.mean(after < before))
+    assert len(medians([("a", small), ("b", small)], ("R", "E_tr"))) == 4
+
+
+def test_digits_are_counted_where_double_precision_fails() -> None:
+    assert right_digits(1.0000012, 1.0) == 5 and right_digits(2.0, 2.0) == 12
+    data = nl.datasets.bigaussian(300, 1).X
+    easy = digits_of_criteria(SMALL.replace(data=BiGaussian(N=300, seed=1)), data)
+    hard = digits_of_criteria(SMALL.replace(data=BiGaussian(N=300, seed=1), kernel=Gaussian(rho=0.5), n=60), data)
+    assert easy.precision == "double" and min(easy.plotted.values()) >= 8
+    assert hard.precision == "extended" and min(hard.in_double.values()) < min(hard.plotted.values())
+
+
+def test_eigenvalues_are_those_of_the_matrix() -> None:
+    kernel, data = nl.Gaussian(rho=3.0), nl.datasets.bigaussian(200, 2).X
+    every = np.linalg.eigvalsh(kernel.matrix(data))[::-1]
+    for count in (5, 30, 200):
+        assert leading_eigenvalues(kernel, data, count) == pytest.approx(every[:count], rel=1e-9, abs=1e-10)

@@ -1,0 +1,67 @@
+"""Stored results: found by the experiment they are of, computed again in part, refused if they differ."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from nystrom_lib.companion.errors import DamagedResultsError, VerificationError
+from nystrom_lib.companion.outcome import Outcome
+from nystrom_lib.companion.results import Results
+from nystrom_lib.companion.runner import run
+from nystrom_lib.companion.stored import find
+
+from .small import EXPERIMENT
+
+FIVE = EXPERIMENT.replace(m=5)
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    return run(FIVE, tmp_path_factory.mktemp("run"), threads=1, progress=False)
+
+
+def test_they_are_found_by_what_they_are_of(results: Results, tmp_path: Path) -> None:
+    assert find(FIVE, tmp_path) is None
+    assert find(FIVE, tmp_path / "absent") is None
+    results.save(tmp_path / "figure-9.parquet")
+    found = find(FIVE, tmp_path)
+    assert found is not None
+    assert (found.name, found.results.checksum) == ("figure-9", results.checksum)
+    assert find(FIVE.replace(m=6), tmp_path) is None
+    assert find(FIVE.replace(seed=6), tmp_path) is None
+
+
+def test_what_is_incomplete_or_of_other_data_is_not_used(results: Results, tmp_path: Path) -> None:
+    Results({0: results.outcomes[0]}, results.provenance).save(tmp_path / "part.parquet")
+    other = {**results.provenance, "data": {**results.provenance["data"], "sha256": "0" * 64}}
+    Results(results.outcomes, other).save(tmp_path / "other.parquet")
+    assert find(FIVE, tmp_path) is None
+
+
+def test_a_file_that_is_not_a_result_is_named(tmp_path: Path) -> None:
+    (tmp_path / "letter.parquet").write_text("dear")
+    with pytest.raises(DamagedResultsError, match=r"letter\.parquet is damaged or not one of ours"):
+        find(FIVE, tmp_path)
+
+
+def test_some_are_computed_again_and_the_reader_is_told_which(results: Results, tmp_path: Path) -> None:
+    results.save(tmp_path / "figure-9.parquet")
+    stored = find(FIVE, tmp_path)
+    assert stored is not None
+    begin = "The 5 repetitions are stored at full scale; "
+    assert stored.verified(0) == begin + "none was computed again in this run."
+    assert stored.verified(1, 1) == begin + "repetition 0 was computed again in this run and agrees within tolerance."
+    assert stored.verified(3, 1) == (
+        begin + "repetitions 0, 2, 4 were computed again in this run and agree within tolerance."
+    )
+
+
+def test_a_number_that_was_changed_is_noticed(results: Results, tmp_path: Path) -> None:
+    numbers = {**results.outcomes[4].numbers, "trace.optimised": results.outcomes[4].numbers["trace.optimised"] * 1.01}
+    changed = {**results.outcomes, 4: Outcome(numbers, results.outcomes[4].arrays)}
+    replace(results, outcomes=changed).save(tmp_path / "figure-9.parquet")
+    stored = find(FIVE, tmp_path)
+    assert stored is not None
+    with pytest.raises(VerificationError, match=r"trace \(optimised\) of repetition 4"):
+        stored.verified(2, 1)

@@ -1,0 +1,288 @@
+"""The computations behind the theory chapters do what they claim."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import nystrom_lib as nl
+from nystrom_lib.companion import own_data
+from nystrom_lib.companion.components import File
+from nystrom_lib.companion.errors import ConfigurationError
+from nystrom_lib.companion.studies import costs, curvature, differences, estimators, growth, landscape, steps, ways
+
+DATA = nl.datasets.bigaussian(N=120).X
+KERNEL = nl.Gaussian(rho=1.0)
+SAMPLE = nl.uniform_sample(DATA, 6, 3)
+CONSTANT = nl.squared_frobenius_norm(KERNEL, DATA)
+
+
+# -- ways to the trace error
+
+
+def test_ways_agree_where_the_matrix_is_well_conditioned():
+    errors = ways.trace_errors(nl.Gaussian(rho=16.0), DATA, SAMPLE)
+    assert errors.drop("exact").to_numpy() == pytest.approx(errors["exact"], rel=1e-6)
+    assert errors["exact"] == pytest.approx(np.trace(_residual(nl.Gaussian(rho=16.0))), rel=1e-9)
+
+
+def _residual(kernel):
+    k = kernel.matrix(SAMPLE, DATA)
+    return kernel.matrix(DATA) - k.T @ np.linalg.solve(kernel.matrix(SAMPLE), k)
+
+
+def test_a_shift_and_a_cut_off_lose_the_digits_the_library_keeps():
+    data = nl.datasets.bigaussian(N=400).X
+    relative = ways.comparison(KERNEL, data, {60: nl.uniform_sample(data, 60, 0)})[60].abs()
+    assert relative[ways.AUTO] < 1e-6
+    assert relative.filter(like="jitter").iloc[0] > 0.1
+    assert relative.filter(like="left out").iloc[0] > 1e3 * relative[ways.AUTO]
+
+
+def test_a_way_that_breaks_down_is_shown_as_such():
+    twice = np.repeat(SAMPLE, 3, axis=0)
+    errors = ways.trace_errors(KERNEL, DATA, twice)
+    assert np.isnan(errors["Cholesky without pivoting"])
+    assert errors[ways.OURS] == pytest.approx(errors["exact"], rel=1e-9)
+
+
+# -- errors against n
+
+
+def test_optimal_errors_are_the_library_s():
+    found = growth.optimal_errors(KERNEL, DATA, (1, 4, 30, 120))
+    for row in found.itertuples():
+        best = nl.best_rank_errors(KERNEL, DATA, row.n)
+        assert (row.trace, row.frobenius, row.spectral) == pytest.approx(
+            (best.trace, best.frobenius, best.spectral), rel=1e-5, abs=1e-12
+        )
+
+
+def test_random_samples_are_no_better_than_optimal():
+    found = growth.random_errors(KERNEL, DATA, (2, 8), 3, 0)
+    best = growth.optimal_errors(KERNEL, DATA, (2, 8)).set_index("n")
+    assert len(found) == 6
+    for row in found.itertuples():
+        assert row.trace >= best.loc[row.n, "trace"]
+    assert found["trace"].nunique() == 6
+
+
+# -- R
+
+
+def test_surface_is_R_with_the_landmark_there():
+    for others in (SAMPLE[:0], SAMPLE[1:]):
+        surface = landscape.surface(KERNEL, DATA, others, side=7, constant=CONSTANT)
+        for row, column in itertools.product((0, 3, 6), repeat=2):
+            place = np.array([[surface.x[column], surface.y[row]]])
+            R = nl.radial_skd(KERNEL, DATA, np.concatenate([place, others]))
+            assert surface.values[row, column] == pytest.approx(R, rel=1e-12)
+        at_lowest = nl.radial_skd(KERNEL, DATA, np.concatenate([surface.lowest[None], others]))
+        assert at_lowest == pytest.approx(surface.values.min(), rel=1e-12)
+
+
+def test_one_landmark_descends_alone():
+    path = landscape.alone(KERNEL, DATA, SAMPLE, 2, step=1e-4, iterations=50)
+    ends = [np.concatenate([SAMPLE[:2], place[None], SAMPLE[3:]]) for place in (path[0], path[-1])]
+    first, last = (nl.radial_skd(KERNEL, DATA, end) for end in ends)
+    assert path[0] == pytest.approx(SAMPLE[2])
+    assert last < first
+
+
+def test_distance_of_embeddings_is_lowest_at_c_S_where_it_is_R():
+    c_S = nl.skd_coefficient(KERNEL, DATA, SAMPLE)
+    c = np.array([0.9 * c_S, c_S, 1.1 * c_S])
+    around = landscape.embedding_distance(KERNEL, DATA, SAMPLE, c, constant=CONSTANT)
+    assert around[1] == pytest.approx(nl.radial_skd(KERNEL, DATA, SAMPLE), rel=1e-9)
+    assert around[0] > around[1] < around[2]
+
+
+def test_remark_1_2_with_matrices():
+    data = np.random.default_rng(0).standard_normal((40, 5))
+    linear = nl.Polynomial(degree=1, offset=0.0)
+    assert landscape.operator_distance(data, data[:3]) == pytest.approx(
+        nl.radial_skd(linear, data, data[:3]), rel=1e-10
+    )
+
+
+def test_inequalities_hold_and_a_wrong_one_would_show():
+    table = landscape.inequalities(DATA, (0.1, 16.0), 16, 0)
+    assert set(table["place"]) == set(landscape.PLACES)
+    assert (landscape.slack(table)["holds"] == 16).all()
+    wrong = landscape.slack(table.assign(R=0.5 * table["frobenius"]))
+    assert wrong.set_index("inequality").loc["‖K − K̂‖_F² ≤ R(S)", "holds"] < 16
+
+
+def test_differences_approach_the_gradient():
+    table = differences.deviations({"G": KERNEL, "P": nl.Polynomial()}, DATA, SAMPLE, np.array([1e-2, 1e-3, 1e-4]), 0)
+    wide = table.pivot(index="h", columns="kernel", values="deviation")
+    assert (wide.loc[1e-4] < 1e-6).all()
+    assert wide.loc[1e-2, "G"] / wide.loc[1e-3, "G"] == pytest.approx(100, rel=0.1)
+
+
+# -- the theorem
+
+
+def test_constants_of_the_assumptions_are_attained():
+    table = curvature.assumptions(curvature.kernels(2.0)).set_index("kernel")
+    within = table[table["remark"] == ""]
+    assert len(within) == 4
+    assert within["largest slope found"].to_numpy() == pytest.approx(within["M₁"].to_numpy(), rel=1e-4)
+    assert within["largest second derivative found"].to_numpy() == pytest.approx(within["M₂"].to_numpy(), rel=1e-4)
+
+
+@pytest.mark.parametrize("name", ["Gaussian", "Matérn 3/2"])
+def test_each_step_of_the_proof_holds(name):
+    kernel = curvature.kernels(1.0)[name]
+    bound = nl.lipschitz_bound(kernel, DATA, 6)
+    tried = curvature.samples(DATA, 6, 3, 0)
+    ratios = curvature.largest_ratios(kernel, DATA, tried, bound)
+    assert len(ratios) == 8
+    assert ((ratios > 0) & (ratios <= 1)).all()
+    assert curvature.lipschitz_ratio(kernel, DATA, tried, bound) <= ratios["‖∇²R‖₂ ≤ L"] * 3
+
+
+def test_chain_separates_same_and_different_landmarks():
+    bound = nl.lipschitz_bound(KERNEL, DATA, 6)
+    values = curvature.chain(KERNEL, DATA, SAMPLE, bound).values
+    blocks = np.abs(nl.radial_skd_hessian(KERNEL, DATA, SAMPLE)).reshape(6, 2, 6, 2)
+    same = max(blocks[k, :, k, :].max() for k in range(6))
+    different = max(blocks[k, :, j, :].max() for k in range(6) for j in range(6) if j != k)
+    assert (values["Eq. (18)"], values["Eq. (19)"]) == (same, different)
+
+
+def test_curvature_along_a_descent():
+    iterations, values = curvature.along(KERNEL, DATA, SAMPLE, step=1e-5, iterations=20, looks=2)
+    assert list(iterations) == [0, 10, 20]
+    end = nl.gradient_descent(KERNEL, DATA, SAMPLE, step=1e-5, iterations=20).sample
+    expected = [nl.largest_hessian_eigenvalue(KERNEL, DATA, sample) for sample in (SAMPLE, end)]
+    assert values[[0, -1]] == pytest.approx(expected, rel=1e-5)
+
+
+def test_descents_at_1_over_L_and_beyond():
+    bound = nl.lipschitz_bound(KERNEL, DATA, 6)
+    curved = nl.largest_hessian_eigenvalue(KERNEL, DATA, SAMPLE)
+    runs = steps.descents(KERNEL, DATA, SAMPLE, {"1/L": bound.step, "far": 1e3 / curved}, 30, CONSTANT)
+    assert runs["1/L"].increases == 0
+    assert runs["1/L"].values[-1] < runs["1/L"].values[0]
+    table = steps.summary(runs, bound.L, DATA).set_index("step")
+    assert table.loc["1/L", "γL"] == pytest.approx(1.0)
+    assert table.loc["far", "reach of S over that of D"] > 2
+    assert runs["far"].values[-1] > 0.9 * CONSTANT
+    low, high = steps.guaranteed_decrease(KERNEL, DATA, SAMPLE, bound.step, 5)
+    assert 0.5 <= low <= high <= 1.5
+
+
+# -- estimators
+
+PARTS = estimators.terms(KERNEL, DATA, SAMPLE)
+
+
+def test_terms_make_the_gradient():
+    assert PARTS.gradient == pytest.approx(nl.radial_skd_gradient(KERNEL, DATA, SAMPLE).ravel(), rel=1e-9)
+    polynomial = nl.Polynomial()
+    with_diagonal = estimators.terms(polynomial, DATA, SAMPLE)
+    assert with_diagonal.gradient == pytest.approx(nl.radial_skd_gradient(polynomial, DATA, SAMPLE).ravel(), rel=1e-9)
+
+
+def test_estimates_are_the_library_s():
+    batches = estimators.draw(len(DATA), 12, 4, 0)
+    one, two, four = (estimators.estimates(PARTS, batches, kind) for kind in estimators.PARTS)
+    for k, batch in enumerate(batches):
+        case = (KERNEL, DATA, SAMPLE)
+        assert one[k] == pytest.approx(nl.one_sample_gradient(*case, batch).ravel(), rel=1e-9)
+        assert two[k] == pytest.approx(nl.two_sample_gradient(*case, batch[:6], batch[6:]).ravel(), rel=1e-9)
+        parts = np.array_split(batch, 4)
+        assert four[k] == pytest.approx(nl.four_sample_gradient(*case, *parts).ravel(), rel=1e-9)
+
+
+def test_every_batch_shows_the_bias_and_its_absence():
+    tiny = estimators.terms(KERNEL, DATA[:4], SAMPLE[:2])
+    table = estimators.enumeration(tiny, 4).set_index("estimator")
+    assert (table["batches"] == 4**4).all()
+    assert table.loc["one-sample", "bias"] > 1e-3
+    assert table.loc[["two-sample", "four-sample"], "bias"].max() < 1e-12
+    bias = estimators.every_batch(tiny, 3, "one-sample").mean(axis=0) - tiny.gradient
+    assert estimators.one_sample_bias(tiny, 3) == pytest.approx(bias, rel=1e-9, abs=1e-9 * np.abs(bias).max())
+
+
+def test_moments_against_the_batch_size():
+    table = estimators.moments(PARTS, (8, 32), 3000, 0).set_index(["estimator", "b"])
+    one = table.loc["one-sample"]
+    assert one.loc[8, "exact"] == pytest.approx(4 * one.loc[32, "exact"], rel=1e-9)
+    assert one.loc[8, "deviation"] == pytest.approx(2 * one.loc[32, "deviation"], rel=0.1)
+    assert abs(one.loc[8, "bias"] - one.loc[8, "exact"]) < 3 * one.loc[8, "noise"]
+    assert (table.loc["two-sample", "deviation"] > one["deviation"]).all()
+    assert (table.loc["two-sample", "exact"] == 0).all()
+
+
+def test_descents_share_their_start_and_their_points():
+    table = estimators.descents(
+        KERNEL, DATA, SAMPLE, step=1e-4, iterations=20, sizes=(4, 120), repetitions=2, seed=0, constant=CONSTANT
+    )
+    first = table[table["iteration"] == 0]["R"]
+    assert len(first) == 1 + 2 * 2 * 2
+    assert first.nunique() == 1
+    assert set(estimators.at_end(table)["b"]) == {4, 120}
+    assert (table[table["iteration"] == 20]["R"] < first.iloc[0]).mean() > 0.5
+
+
+def _work():
+    return sum(i * i for i in range(50_000))
+
+
+def test_times_and_their_powers():
+    timings = costs.against((100, 200), lambda N: {"sum": lambda: sum(range(N))})
+    assert list(timings["size"]) == [100, 200] and (timings["seconds"] > 0).all()
+    cubic = pd.DataFrame({"size": [1, 2, 4], "what": "a", "seconds": [5.0, 1.0, 8.0]})
+    assert costs.exponents(cubic) == {"a": pytest.approx(3.0)}
+    whole, half = (costs.against((1,), lambda N: {"work": _work}, per=per)["seconds"].iloc[0] for per in (1, 2))
+    assert 0.3 < half / whole < 0.8
+    for calls in (costs.criteria(KERNEL, DATA, SAMPLE), costs.steps(KERNEL, DATA, SAMPLE, 5)):
+        assert all(call() is not None for call in calls.values())
+
+
+# -- the reader's own data
+
+
+@pytest.fixture
+def table(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.standard_normal((50, 3)) * [1, 10, 100] + [5, 0, -5], columns=["a", "b", "c"])
+    frame.to_csv(tmp_path / "mine.csv", index=False)
+    return tmp_path / "mine.csv", frame
+
+
+def test_a_file_is_found_here_or_beside_the_notebooks(table, monkeypatch):
+    path, _ = table
+    monkeypatch.chdir(path.parent)
+    assert own_data.locate("mine.csv") == path.resolve()
+    assert own_data.locate(own_data.EXAMPLE).is_file()
+    with pytest.raises(ConfigurationError, match=r"file is 'yours.csv', and there is no such file in"):
+        own_data.locate("yours.csv")
+
+
+def test_landmarks_come_home_in_the_file_s_units(table, tmp_path):
+    path, frame = table
+    for standardise in (True, False):
+        source = File(path=str(path), standardise=standardise)
+        dataset = source.load(0)
+        saved, text = own_data.save_landmarks(tmp_path, source, dataset, dataset.X[:4])
+        assert pd.read_csv(text).to_numpy() == pytest.approx(frame.to_numpy()[:4], rel=1e-9)
+        assert np.array_equal(np.load(saved), dataset.X[:4])
+
+
+def test_plane_is_the_data_s_own_or_that_of_most_variance(table):
+    path, frame = table
+    three = File(path=str(path), standardise=False).load(0)
+    plane = own_data.plane(three)
+    shown = plane(three.X)
+    assert shown.var(axis=0)[0] > shown.var(axis=0)[1]
+    assert plane.share == pytest.approx(shown.var(axis=0).sum() / frame.to_numpy().var(axis=0).sum())
+    assert np.abs(plane.axes[:, 0]).argmax() == 2 and plane.axes[2, 0] > 0
+    two = File(path=str(path), columns=("b", "a"), standardise=False).load(0)
+    assert own_data.plane(two)(two.X) == pytest.approx(two.X)
+    assert own_data.plane(two).labels == ("b", "a")
+    one = File(path=str(path), columns=("c",), standardise=False).load(0)
+    assert own_data.plane(one)(one.X).shape == (50, 2)

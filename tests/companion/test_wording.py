@@ -1,0 +1,37 @@
+"""Numbers as a reader likes them."""
+
+from __future__ import annotations
+
+import pytest
+
+from nystrom_lib.companion import wording
+
+
+@pytest.mark.parametrize(
+    "value, shown",
+    [
+        (0.0, "0"),
+        (999.6, "1,000"),
+        (0.00999, "0.00999"),
+        (0.9999, "1.00"),
+        (123456.0, "123,000"),
+        (999999.0, "1 · 10⁶"),
+        (1e-6, "1 · 10⁻⁶"),
+        (8e-7, "8 · 10⁻⁷"),
+        (5.4e8, "5.4 · 10⁸"),
+        (-2.5, "−2.50"),
+        (float("inf"), "inf"),
+    ],
+)
+def test_three_digits(value: float, shown: str) -> None:
+    """Catches a lost digit or a wrong power of ten, also where rounding carries into one more digit."""
+    assert wording.number(value) == shown
+
+
+@pytest.mark.parametrize(
+    "share, shown",
+    [(0.0, "0 %"), (1.0, "100 %"), (0.99999, "99.9 %"), (0.123456, "12.3 %"), (0.0000421, "0.0042 %"), (1.5, "150 %")],
+)
+def test_shares(share: float, shown: str) -> None:
+    """Catches a share that is shown as all or none although it is not."""
+    assert wording.percent(share) == shown

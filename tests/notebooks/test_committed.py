@@ -1,0 +1,124 @@
+"""What nbval does not see: that every cell of every committed notebook was run, compared, and is well formed.
+
+An unrun cell passes nbval without being compared with anything.
+"""
+
+import json
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from nystrom_lib.companion.chapters import CHAPTERS
+from nystrom_lib.companion.checkout import NOTEBOOKS
+from nystrom_lib.companion.clean import clean, notebook_text, tags
+
+COMMITTED = [name for name, each in CHAPTERS.items() if each.path.is_file()]
+#: The cells whose outputs nbval does not compare, by what is in them, and why not.
+UNCOMPARED = {
+    "page.foot()": "where, when and how long the chapter ran",
+    "costs.against(": "times on this machine",
+    "costs.exponents(": "powers fitted to times on this machine",
+    "large_descent.time_pieces(": "times on this machine",
+    "ways.comparison(": "the digits that rounding leaves, which differ from processor to processor",
+    "ways.trace_errors(": "the digits that rounding leaves, which differ from processor to processor",
+    "digits_of_criteria(": "the digits that rounding leaves, which differ from processor to processor",
+    "differences.deviations(": "differences of nearly equal numbers, at the level of rounding",
+}
+MOST_UNCOMPARED = 5
+LONGEST_CELL = 25
+
+pytestmark = pytest.mark.parametrize("name", COMMITTED)
+
+
+def complaints(notebook, chapter) -> list[str]:
+    """Everything that is wrong with a committed notebook."""
+    found = []
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    counts = [cell.execution_count for cell in code]
+    if counts != list(range(1, len(code) + 1)):
+        found.append(f"the cells were not all run in order: {counts}")
+    for cell in code:
+        first = cell.source.splitlines()[0] if cell.source else "(empty)"
+        for output in cell.outputs:
+            if output.output_type == "error":
+                found.append(f"{first}: ended with {output.ename}")
+            if output.get("name") == "stderr":
+                found.append(f"{first}: wrote to stderr: {output.text[:200]}")
+        if "nbval-ignore-output" in tags(cell) and not any(known in cell.source for known in UNCOMPARED):
+            found.append(f"{first}: its output is not compared")
+        if {"nbval-skip", "raises-exception", "injected-parameters"} & set(tags(cell)) or "NBVAL" in cell.source:
+            found.append(f"{first}: must not be here")
+        if len(cell.source.splitlines()) > LONGEST_CELL and "parameters" not in tags(cell):
+            found.append(f"{first}: {len(cell.source.splitlines())} lines")
+    if sum("nbval-ignore-output" in tags(cell) for cell in code) > MOST_UNCOMPARED:
+        found.append(f"more than {MOST_UNCOMPARED} cells are not compared")
+    parameters = [cell for cell in code if "parameters" in tags(cell)]
+    if [cell.source for cell in parameters] != [chapter.cell()]:
+        found.append("the parameters cell is not what the chapter's settings say; `make refresh` writes it")
+    begin = [cell for cell in code if f'notebook.begin("{chapter.name}", globals())' in cell.source]
+    if code[:2] != [*parameters, *begin]:
+        found.append("the first two code cells are not the parameters and notebook.begin")
+    if code[-1].source.strip() != "page.foot()":
+        found.append("the last cell is not page.foot()")
+    return found
+
+
+def test_every_cell_was_run_and_is_compared(name: str) -> None:
+    notebook = nbformat.read(CHAPTERS[name].path, as_version=4)
+    nbformat.validate(notebook)
+    assert complaints(notebook, CHAPTERS[name]) == []
+
+
+def test_the_guard_notices(name: str) -> None:
+    """Each rule, by a notebook that breaks it."""
+    chapter = CHAPTERS[name]
+
+    def broken(change) -> str:
+        notebook = nbformat.read(chapter.path, as_version=4)
+        code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+        change(notebook, code)
+        return " ".join(complaints(notebook, chapter))
+
+    def unrun(_, code):
+        code[2].execution_count = None
+
+    def noisy(_, code):
+        code[2].outputs.append(nbformat.v4.new_output("stream", name="stderr", text="tqdm"))
+
+    def failed(_, code):
+        code[2].outputs.append(nbformat.v4.new_output("error", ename="ValueError", evalue="no"))
+
+    def hidden(_, code):
+        code[2].source, code[2].metadata["tags"] = "page.say(1)", ["nbval-ignore-output"]
+
+    def typed(_, code):
+        code[0].source += " "
+
+    assert "not all run in order" in broken(unrun)
+    assert "wrote to stderr" in broken(noisy)
+    assert "ended with ValueError" in broken(failed)
+    assert "not compared" in broken(hidden)
+    assert "not what the chapter's settings say" in broken(typed)
+
+
+def test_a_notebook_holds_nothing_that_differs_from_run_to_run(name: str) -> None:
+    text = CHAPTERS[name].path.read_text(encoding="utf-8")
+    assert text == notebook_text(clean(nbformat.reads(text, as_version=4)))
+    assert not re.findall(r'"(start_time|end_time|iopub[^"]*|papermill)":', text)
+
+
+def test_figures_have_a_name_a_caption_and_an_alternative_text(name: str) -> None:
+    for cell in nbformat.read(CHAPTERS[name].path, as_version=4).cells:
+        if any("image/svg+xml" in output.get("data", {}) for output in cell.get("outputs", [])):
+            mystnb = cell.metadata.get("mystnb", {})
+            assert mystnb.get("figure", {}).get("name"), cell.source
+            assert mystnb.get("figure", {}).get("caption"), cell.source
+            assert mystnb.get("image", {}).get("alt"), cell.source
+
+
+def test_only_chapters_are_there(name: str) -> None:
+    files = {path.name for path in Path(NOTEBOOKS).glob("*.ipynb")}
+    assert files <= {each.file for each in CHAPTERS.values()}
+    assert json.loads(CHAPTERS[name].path.read_text(encoding="utf-8"))["nbformat"] == 4

@@ -1,0 +1,18 @@
+"""The README says what the results say."""
+
+from pathlib import Path
+
+from nystrom_lib.companion import readme
+from nystrom_lib.companion.book import landing
+
+
+def test_the_numbers_are_those_of_the_results(root: Path) -> None:
+    assert readme.block(root / "results") in (root / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_figure_is_that_of_the_results(root: Path) -> None:
+    assert readme.FIGURE.read_text(encoding="utf-8") == landing.figure_svg(landing.load(root / "results"))
+
+
+def test_it_fits_two_screens(root: Path) -> None:
+    assert len((root / "README.md").read_text(encoding="utf-8").splitlines()) <= 110
