@@ -20,7 +20,7 @@ export HYPOTHESIS_STORAGE_DIRECTORY ?= $(CURDIR)/.cache/hypothesis
 unexport PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE VIRTUAL_ENV CONDA_PREFIX
 
 .DEFAULT_GOAL := help
-.PHONY: help setup book paper refresh test lint coverage bench lock clean
+.PHONY: help setup book paper refresh test compile lint coverage bench lock clean
 
 help: ## list the targets
 	@echo "make <target>, where <target> is one of"
@@ -57,11 +57,14 @@ paper: setup ## set up, then compute all of the paper's experiments at full scal
 refresh: setup ## set up, execute the committed notebooks again in place and show what changed
 	@$(BIN)/python -m nystrom_lib.companion.refresh
 
-test: setup lint ## set up, lint, then run every test: docstrings, notebooks (nbval) and the book included
-	@echo "test: compiling, which takes a minute the first time"
-	@$(BIN)/python -c 'import nystrom_lib; nystrom_lib.warm_up()'
+test: setup ## set up, lint, then run every test: docstrings, notebooks (nbval) and the book included
+	@$(MAKE) --no-print-directory -j 2 lint compile
 	@echo "test: the library, every example in a docstring, the notebooks and the book"
 	@$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --doctest-modules --durations=15 $(TESTS)
+
+compile: setup ## compile the loops, which takes a minute the first time and a second or two later
+	@echo "compile: on a new machine this takes a minute"
+	@$(BIN)/python -c 'import nystrom_lib; nystrom_lib.warm_up()'
 
 lint: setup ## ruff, mypy (strict) and the rule of which module may import which
 	@echo "lint: ruff"

@@ -206,5 +206,7 @@ def largest_hessian_eigenvalue(kernel: Kernel, data: ArrayLike, sample: ArrayLik
         dtype=np.float64,
     )
     start = np.random.default_rng(0).standard_normal(sample.size)
+    if not np.any(operator @ start):
+        return 0.0  # landmarks so far from the data, and from each other, that nothing is left of the Hessian
     values = eigsh(operator, k=1, which="LA", v0=start, tol=tolerance, return_eigenvectors=False)
     return float(values[0])

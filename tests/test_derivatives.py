@@ -192,3 +192,10 @@ def test_two_distant_clusters_keep_their_digits(d: int) -> None:
     one, both = nl.radial_skd_gradient(kernel, X, S), nl.radial_skd_gradient(kernel, both_X, both_S)
     # ε·2¹⁷ = 3e-11 is what any shift of the origin costs; ε·2³⁴ = 4e-6 is the square that must not enter.
     assert close(both[:20], one, 1e-8) and close(both[20:], one, 1e-8)
+
+
+def test_the_hessian_of_a_sample_out_of_sight_is_zero() -> None:
+    """Catches an eigenvalue solver that is handed the zero operator and gives up."""
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    far = 1e4 * np.random.default_rng(1).normal(size=(6, 3))
+    assert nl.largest_hessian_eigenvalue(nl.Gaussian(rho=1.0), X, far) == 0.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -18,11 +19,24 @@ def copy_of_the_sources(folder: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the pages."""
-    folder = tmp_path_factory.mktemp("book")
-    page = book.build(execute=False, source=copy_of_the_sources(folder / "source"), out=folder, say=lambda _: None)
-    assert page.is_file()
+def built(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    """The folder of the pages, built by whichever process of the tests comes first; the others wait for it."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base if worker_id == "master" else base.parent) / "book"
+    done, failed = folder / "done", folder / "failed"
+    try:
+        folder.mkdir()
+    except FileExistsError:
+        while not (done.exists() or failed.exists()):
+            time.sleep(0.5)
+        assert done.exists(), f"the book could not be built: {failed.read_text(encoding='utf-8')}"
+        return folder / "_build" / "html"
+    try:
+        page = book.build(execute=False, source=copy_of_the_sources(folder / "source"), out=folder, say=lambda _: None)
+    except BaseException as error:
+        failed.write_text(str(error), encoding="utf-8")
+        raise
+    done.touch()
     return page.parent
 
 

@@ -220,9 +220,9 @@ def test_given_data_are_known_by_their_hash() -> None:
             for rho, variant in ((1, ""), (16, "-rho16"))
         ),
         *(
-            (f"figure-3-rho{rho:g}{variant}", "abalone", rho, 50, "sgd", 50, 8e-7, 10_000, 200)
+            (f"figure-3-rho{rho:g}{variant}", "abalone", rho, 50, "sgd", 50, 8e-7, 10_000, m)
             for rho in (0.25, 1, 4)
-            for variant in ("", "-rings")
+            for variant, m in (("", 200), ("-rings", 50))
         ),
         ("figure-4-n100", "magic", 0.2, 100, "sgd", 50, 5e-8, 3000, 200),
         ("figure-4-n200", "magic", 0.2, 200, "sgd", 50, 5e-8, 4000, 200),

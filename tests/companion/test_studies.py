@@ -51,11 +51,11 @@ def test_a_way_that_breaks_down_is_shown_as_such():
 
 
 def test_optimal_errors_are_the_library_s():
-    found = growth.optimal_errors(KERNEL, DATA, (1, 4, 30, 120))
+    found = growth.optimal_errors(KERNEL, DATA, (1, 4, 30, 90, 120))
     for row in found.itertuples():
         best = nl.best_rank_errors(KERNEL, DATA, row.n)
         assert (row.trace, row.frobenius, row.spectral) == pytest.approx(
-            (best.trace, best.frobenius, best.spectral), rel=1e-5, abs=1e-12
+            (best.trace, best.frobenius, best.spectral), rel=1e-5, abs=1e-25
         )
 
 

@@ -24,6 +24,8 @@ UNCOMPARED = {
     "ways.comparison(": "the digits that rounding leaves, which differ from processor to processor",
     "ways.trace_errors(": "the digits that rounding leaves, which differ from processor to processor",
     "digits_of_criteria(": "the digits that rounding leaves, which differ from processor to processor",
+    "steps.descents(": "descents beyond stability, in which rounding grows until it shows",
+    "steps.summary(": "descents beyond stability, in which rounding grows until it shows",
     "differences.deviations(": "differences of nearly equal numbers, at the level of rounding",
 }
 MOST_UNCOMPARED = 5
