@@ -195,7 +195,7 @@ def _descended(request: Request, dataset: Dataset, advice: Advice, jobs: int | N
     with tempfile.TemporaryDirectory(prefix="nystrom-") as folder:
         try:
             return run(asked, folder, dataset=dataset, threads=jobs)
-        except Interrupted:
+        except KeyboardInterrupt:
             raise Interrupted("Stopped before the descent was done; nothing was saved.") from None
 
 
