@@ -179,6 +179,11 @@ class Tab:
             raise BrowserError(f"{url}: {answer['errorText']}")
         if not self._loaded.wait(60):
             raise BrowserError(f"{url} did not finish loading.")
+        self.settle()
+
+    def settle(self) -> None:
+        """Wait for the formulas; once more after a page that sends the reader on to another."""
+        self.wait_for("document.readyState === 'complete'")
         self.wait_for("!window.MathJax || (MathJax.startup && MathJax.startup.promise)")
         self.run("(async () => { if (window.MathJax) await MathJax.startup.promise; return true })()")
 

@@ -172,6 +172,7 @@ def test_the_pages_from_disk_and_from_a_server(tab: Tab, home: str) -> None:
     for name in ("index", "theory/proof", "notebooks/05_bigaussian", "search"):
         tab.open(f"{home}/{name}.html")
         tab.wait_for("document.querySelector('h1')")
+        tab.settle()
         assert troubles(tab, home) == []
     tab.open(f"{home}/theory/proof.html")
     assert tab.run("document.querySelectorAll('article mjx-container').length") > 20
