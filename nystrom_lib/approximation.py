@@ -20,9 +20,6 @@ from .kernels import Kernel, require
 
 __all__ = ["NystromApproximation", "nystrom_from_columns"]
 
-#: Up to this many coordinates, the criteria take every distance from differences rather than from norms.
-EXACT_DIMENSIONS = 16
-
 
 def pivoted_cholesky(matrix: Array) -> tuple[Array, NDArray[np.int64]]:
     """Lower factor and pivots with ``matrix[pivots][:, pivots] = L Lᵀ``, as many as the rank to rounding."""
@@ -120,14 +117,13 @@ class NystromApproximation:
             return diagonal
         d = x.shape[1]
         S = self.sample[self._pivots] - self._centre
-        exact = d <= EXACT_DIMENSIONS
         tile = 256
         residual = np.empty(len(x))
         with one_pool(len(x) * self.rank) as (parallel, slots):
             run = residuals.feature_tiles.parallel if parallel else residuals.feature_tiles
             run(
                 self.kernel.radial, self.kernel._address(profiles.VALUE), self.kernel._p, as_writable(x), self._centre,
-                S, np.einsum("ij,ij->i", S, S), exact, self._factor, residuals.pack(self._factor), diagonal, tile,
+                S, self._factor, residuals.pack(self._factor), diagonal, tile,
                 residuals.make_scratch(slots, self.rank, tile, d), features, residual,
             )  # fmt: skip
         return residual

@@ -15,7 +15,7 @@ from . import _validation as check
 from ._core import precise, profiles, residuals
 from ._threads import one_pool, steady
 from ._validation import Array, as_writable
-from .approximation import EXACT_DIMENSIONS, NystromApproximation
+from .approximation import NystromApproximation
 from .kernels import Kernel, require
 from .radial_skd import checked
 
@@ -175,13 +175,11 @@ def _residual_tiles(kernel: Kernel, data: NDArray[Any], features: Array, K: Arra
     tiles = -(-N // side)
     totals = np.zeros(tiles * (tiles + 1) // 2)
     centre = data[:4096].mean(axis=0, dtype=np.float64) if kernel.radial else np.zeros(d)
-    exact = d <= EXACT_DIMENSIONS
     with one_pool(N * N) as (parallel, slots):
         run = residuals.residual_tiles.parallel if parallel else residuals.residual_tiles
         run(
-            kernel.radial, kernel._address(profiles.VALUE), kernel._p, as_writable(data), centre, exact, features,
-            as_writable(K), side, residuals.make_scratch(slots, side, side, d), np.zeros((slots, side, d)),
-            np.empty((slots, side)), totals, E,
+            kernel.radial, kernel._address(profiles.VALUE), kernel._p, as_writable(data), centre, features,
+            as_writable(K), side, residuals.make_scratch(slots, side, side, d), totals, E,
         )  # fmt: skip
     return float(totals.sum())
 

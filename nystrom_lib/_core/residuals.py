@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import get_thread_id, prange
 
-from .compile import SUMS, both, jit, wide
-from .pairs import NOWHERE, U, call, distances, load_columns, load_rows, scalars, upper_tile
+from .compile import ORDERED, SUMS, both, jit, wide
+from .pairs import U, call, load_columns, scalars, upper_tile
 
 LEAF = 16  #: rows that a triangular solve takes one after the other; all else of it is matrix products
 
@@ -28,7 +28,7 @@ def pack(L):
     return packed[:at]
 
 
-@jit(flags=SUMS)
+@jit(flags=ORDERED)
 def solve(packed, L, Q, product):
     """Q ← L⁻¹Q, nothing inverted: twice as fast as BLAS's own solver for a few hundred rows, a fifth for a thousand.
 
@@ -53,7 +53,7 @@ def solve(packed, L, Q, product):
         leaf += 1
 
 
-@jit(flags=SUMS)
+@jit(flags=ORDERED)
 def solve_leaf(L, Q, start, stop):
     """Rows start … stop of the solution, once those before are subtracted; four at a time share a pass over a row."""
     for k in range(start, stop):
@@ -76,35 +76,26 @@ def solve_leaf(L, Q, start, stop):
             row[j] /= L[k, k]
 
 
-@jit(flags=SUMS)
-def kernel_tile(radial, address, p, S, norms, X, start, m, centre, exact, XT, XB, norms_x, Q):
-    """Q[k, j] = K(s_k, x_{start+j}) for centred s_k; ``exact`` takes pair scalars from differences, by way of XT."""
-    if exact:
-        load_columns(X, start, m, centre, XT)
-        scalars(radial, Q.reshape(Q.size), 0, m, S, 0, S.shape[0], XT, m, X.shape[1])
-    else:
-        load_rows(X, start, m, centre, XB, norms_x)
-        points = XB[:m]
-        np.dot(S, points.T, Q)
-        if radial:
-            distances(Q, S, 0, norms, points, norms_x, NOWHERE)
+@jit(flags=ORDERED)
+def kernel_tile(radial, address, p, S, X, start, m, centre, XT, norms, Q):
+    """Q[k, j] = K(s_k, x_{start+j}) for centred s_k."""
+    load_columns(X, start, m, centre, XT)
+    scalars(radial, Q.reshape(Q.size), S, S.shape[0], XT, 0, m, X.shape[1], norms)
     call(address, Q.ctypes.data, Q.size, p.ctypes.data)
 
 
 @jit()
 def make_scratch(slots, rows, points, d):
-    """Buffers of :func:`kernel_tile` (XT, XB, norms_x, Q) and one more of Q's size, for each thread."""
+    """For each thread the buffers of :func:`kernel_tile` (XT, norms, Q), another of Q's size, and one for rows."""
     size = rows * points
     return (
-        np.zeros((slots, d, points)), np.zeros((slots, points, d)), np.empty((slots, points)),
-        np.empty((slots, size)), np.empty((slots, size)),
+        np.zeros((slots, d, points)), np.empty((slots, points)), np.empty((slots, size)), np.empty((slots, size)),
+        np.empty((slots, rows, d)),
     )  # fmt: skip
 
 
-@both(flags=SUMS)
-def feature_tiles(
-    radial, address, p, X, centre, S, norms, exact, L, packed, diagonal, tile, scratch, features, residual
-):
+@both(flags=ORDERED)
+def feature_tiles(radial, address, p, X, centre, S, L, packed, diagonal, tile, scratch, features, residual):
     """Features f(x) = L⁻¹k(x) of every point, so that K̂(x, y) = ⟨f(x), f(y)⟩, and residuals K(x, x) − ‖f(x)‖².
 
     ``features`` may have no rows: then only the residuals are kept.
@@ -117,13 +108,10 @@ def feature_tiles(
         slot = get_thread_id()
         start = np.int64(item) * tile
         m = min(tile, N - start)
-        Q = scratch[3][slot][: r * m].reshape((r, m))
-        kernel_tile(
-            radial, address, p, S, norms, X, start, m, centre, exact,
-            scratch[0][slot], scratch[1][slot], scratch[2][slot], Q,
-        )  # fmt: skip
-        solve(packed, L, Q, scratch[4][slot])
-        explained = scratch[2][slot]
+        XT, explained = scratch[0][slot], scratch[1][slot]
+        Q = scratch[2][slot][: r * m].reshape((r, m))
+        kernel_tile(radial, address, p, S, X, start, m, centre, XT, explained, Q)
+        solve(packed, L, Q, scratch[3][slot])
         for j in range(m):
             explained[j] = 0.0
         for k in range(r):
@@ -138,12 +126,12 @@ def feature_tiles(
 
 
 @both(flags=SUMS)
-def residual_tiles(radial, address, p, X, centre, exact, F, K, side, scratch, rows, norms, totals, E):
+def residual_tiles(radial, address, p, X, centre, F, K, side, scratch, totals, E):
     """Σ (K_ij − ⟨f_i, f_j⟩)² of each tile of the upper half, off-diagonal ones twice.
 
     K may have no rows: then its tiles are computed. The entries go to the upper half of E if it has rows.
     """
-    N = X.shape[0]
+    N, d = X.shape
     tiles = (N + side - 1) // side
     for item in prange(tiles * (tiles + 1) // 2):
         wide()
@@ -152,20 +140,21 @@ def residual_tiles(radial, address, p, X, centre, exact, F, K, side, scratch, ro
         a0, a1 = I * side, min((I + 1) * side, N)
         b0, b1 = J * side, min((J + 1) * side, N)
         size = (a1 - a0) * (b1 - b0)
-        G = scratch[4][slot][:size].reshape((a1 - a0, b1 - b0))
+        G = scratch[3][slot][:size].reshape((a1 - a0, b1 - b0))
         np.dot(F[a0:a1], F[b0:b1].T, G)
         if K.shape[0] > 0:
             for i in range(a1 - a0):
                 for j in range(b1 - b0):
                     G[i, j] = K[a0 + i, b0 + j] - G[i, j]
         else:
-            Q = scratch[3][slot][:size].reshape((a1 - a0, b1 - b0))
-            own = rows[slot][: a1 - a0]
-            load_rows(X, a0, a1 - a0, centre, own, norms[slot])
+            Q = scratch[2][slot][:size].reshape((a1 - a0, b1 - b0))
+            rows = scratch[4][slot][: a1 - a0]
+            for i in range(a1 - a0):
+                for l in range(d):
+                    rows[i, l] = X[a0 + i, l] - centre[l]
             kernel_tile(
-                radial, address, p, own, norms[slot], X, b0, b1 - b0, centre, exact,
-                scratch[0][slot], scratch[1][slot], scratch[2][slot], Q,
-            )  # fmt: skip
+                radial, address, p, rows, X, b0, b1 - b0, centre, scratch[0][slot], scratch[1][slot], Q
+            )
             for i in range(a1 - a0):
                 for j in range(b1 - b0):
                     G[i, j] = Q[i, j] - G[i, j]
