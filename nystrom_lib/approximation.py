@@ -123,7 +123,7 @@ class NystromApproximation:
             run = residuals.feature_tiles.parallel if parallel else residuals.feature_tiles
             run(
                 self.kernel.radial, self.kernel._address(profiles.VALUE), self.kernel._p, as_writable(x), self._centre,
-                S, self._factor, residuals.pack(self._factor), diagonal, tile,
+                S, np.einsum("ij,ij->i", S, S), self._factor, residuals.pack(self._factor), diagonal, tile,
                 residuals.make_scratch(slots, self.rank, tile, d), features, residual,
             )  # fmt: skip
         return residual

@@ -7,9 +7,9 @@ one pass over the pairs gives for each landmark :math:`s_k`
 
 and the total :math:`\sum\varphi(t)`. Every derivative in the paper is a combination of these.
 
-Pairs are taken in tiles that fit the first-level cache, a point in each row, a landmark in each column: points are
-kept as rows :math:`(x, 1)`, landmarks as columns, and the sums above are the columns of an array of d + 1 rows. The
-work on a tile is done by the vectors of :mod:`.vectors`.
+Pairs are taken in tiles that fit the first-level cache, a point in each row, a landmark in each column. Points are
+kept as rows :math:`(x, 1)`. Landmarks are kept tile by tile, an array of shape (tiles, d, size) whose last tile may
+not be full, and the sums above likewise, with d + 1 rows. The work on a tile is done by the vectors of :mod:`.vectors`.
 
 Coordinates are taken relative to ``centre``, without which sums of :math:`\varphi' x` would lose the digits of a
 common offset. Sums are split into pieces fixed by the sizes and added in a fixed order, so that a result does not
@@ -27,8 +27,7 @@ from . import vectors
 from .compile import ORDERED, both, jit, wide
 
 BUFFER = 4096  #: pair scalars of a tile: they fit the first-level cache
-COLUMNS = 96  #: landmarks of a tile at most, where the points are data
-SQUARE = 64  #: landmarks of a tile at most, where the points are landmarks too
+COLUMNS = 64  #: landmarks of a tile at most: a tile of landmarks with landmarks is a square
 PIECES = 32  #: into how many pieces the data are cut at most
 GROUPS = 8  #: into how many groups the tiles of pairs of landmarks are cut at most
 FILL_ROWS = 16  #: rows of a kernel matrix filled together
@@ -77,6 +76,13 @@ def aligned(slots, size, like):
 def augmented(d):
     """Numbers in the row (x, 1) of a point, filled up with zeros."""
     return (d + vectors.COORDINATES) // vectors.COORDINATES * vectors.COORDINATES
+
+
+@jit()
+def tile_size(n):
+    """Landmarks of a tile: n cut into as few as can be, about equal, in whole vectors."""
+    tiles = (n + COLUMNS - 1) // COLUMNS
+    return min(n, ((n + tiles - 1) // tiles + 7) // 8 * 8)
 
 
 @jit(flags=ORDERED)
@@ -131,80 +137,84 @@ def exact_scalars(radial, t, at, stride, A, first, m, XT, k0, n, d):
 
 
 @jit(flags=ORDERED)
-def squared_norm(A, j, d):
-    """Σ_l A[j, l]² in four sums, none of which waits for another."""
-    a = b = c = e = A.dtype.type(0.0)
-    for l in range(0, d - 3, 4):
-        a += A[j, l] * A[j, l]
-        b += A[j, l + 1] * A[j, l + 1]
-        c += A[j, l + 2] * A[j, l + 2]
-        e += A[j, l + 3] * A[j, l + 3]
-    for l in range(d // 4 * 4, d):
-        a += A[j, l] * A[j, l]
-    return (a + b) + (c + e)
+def row_norms(A, m, d, norms):
+    """norms[j] = Σ_l A[j, l]² for j < m, in four sums, none of which waits for another."""
+    for j in range(m):
+        a = b = c = e = A.dtype.type(0.0)
+        for l in range(0, d - 3, 4):
+            a += A[j, l] * A[j, l]
+            b += A[j, l + 1] * A[j, l + 1]
+            c += A[j, l + 2] * A[j, l + 2]
+            e += A[j, l + 3] * A[j, l + 3]
+        for l in range(d // 4 * 4, d):
+            a += A[j, l] * A[j, l]
+        norms[j] = (a + b) + (c + e)
 
 
 @jit(flags=ORDERED)
-def scalars(radial, t, A, m, XT, k0, n, d, norms):
-    """t[j·n + k] = the pair scalar of row j of A and column k0 + k of XT, distances in the quicker of two ways."""
-    if not radial or d <= EXACT:
-        exact_scalars(radial, t, 0, n, A, 0, m, XT, k0, n, d)
-        return
-    exact_scalars(False, t, 0, n, A, 0, m, XT, k0, n, d)
+def column_norms(XT, n, norms):
+    """norms[k] = Σ_l XT[l, k]² for k < n."""
     for k in range(n):
         norms[k] = 0.0
-    for l in range(d):
+    for l in range(XT.shape[0]):
         for k in range(n):
-            norms[k] += XT[l, k0 + k] * XT[l, k0 + k]
+            norms[k] += XT[l, k] * XT[l, k]
+
+
+@jit()
+def by_norms(radial, d):
+    """Whether distances come from norms, which then have to be there."""
+    return radial and d > EXACT
+
+
+@jit(flags=ORDERED)
+def scalars(radial, t, A, norms_a, m, XT, norms_t, n, d):
+    """t[j·n + k] = the pair scalar of row j of A and column k of XT, distances in the quicker of two ways."""
+    if not by_norms(radial, d):
+        exact_scalars(radial, t, 0, n, A, 0, m, XT, 0, n, d)
+        return
+    exact_scalars(False, t, 0, n, A, 0, m, XT, 0, n, d)
     for j in range(m):
-        norm = squared_norm(A, j, d)
+        norm = norms_a[j]
         row = t[j * n : (j + 1) * n]
         cancelled = 0
         for l in range(n):
             k = U(l)
-            scale = norm + norms[k]
+            scale = norm + norms_t[k]
             q = scale - 2.0 * row[k]
             cancelled += q < CANCELLED * scale
             row[k] = q
         if cancelled > 0:
             for k in range(n):
-                if row[k] < CANCELLED * (norm + norms[k]):
-                    exact_scalars(True, t, j * n + k, n, A, j, 1, XT, k0 + k, 1, d)
+                if row[k] < CANCELLED * (norm + norms_t[k]):
+                    exact_scalars(True, t, j * n + k, n, A, j, 1, XT, k, 1, d)
 
 
 @jit(flags=ORDERED)
-def gather(t, m, n, XA, G, k0):
-    """G[l, k0 + k] += Σ_j t[j·n + k] XA[j, l]."""
+def gather(t, m, n, XA, G):
+    """G[l, k] += Σ_j t[j·n + k] XA[j, l]."""
     if n >= vectors.BYTES // t.itemsize:
         vectors.gather(
-            t, t.ctypes.data, n, XA.ctypes.data, XA.shape[1], m, XA.shape[1], G[0, k0:].ctypes.data, G.shape[1]
+            t, t.ctypes.data, n, XA.ctypes.data, XA.shape[1], m, XA.shape[1], G.ctypes.data, G.shape[1]
         )
         return
     for j in range(m):
         for l in range(XA.shape[1]):
             for k in range(n):
-                G[l, k0 + k] += t[j * n + k] * XA[j, l]
+                G[l, k] += t[j * n + k] * XA[j, l]
 
 
 @jit(flags=ORDERED)
-def tile_sums(radial, slopes, address, p, XA, m, ST, k0, k1, t, norms, G):
-    """m points against landmarks k0 … k1: returns Σφ and, with ``slopes``, adds to their columns of G."""
-    n = k1 - k0
-    scalars(radial, t, XA, m, ST, k0, n, ST.shape[0], norms)
+def tile_sums(radial, slopes, address, p, XA, norms_x, m, ST, norms_s, n, t, G):
+    """m points against the n landmarks of a tile: returns Σφ and, with ``slopes``, adds to G."""
+    scalars(radial, t, XA, norms_x, m, ST, norms_s, n, ST.shape[0])
     total = call(address, t.ctypes.data, m * n, p.ctypes.data)
     if slopes:
-        gather(t, m, n, XA, G, k0)
+        gather(t, m, n, XA, G)
     return total
 
 
 # --- whole sums, on one thread or several ---------------------------------------------------------------------
-
-
-@jit()
-def even(n, most):
-    """The size of a tile: n cut into as few as can be, about equal, in whole vectors."""
-    tiles = (n + most - 1) // most
-    return min(n, ((n + tiles - 1) // tiles + 7) // 8 * 8)
 
 
 @jit()
@@ -220,43 +230,44 @@ def upper_tile(item, tiles):
 
 @jit()
 def clear(G):
-    for l in range(G.shape[0]):
-        for k in range(G.shape[1]):
-            G[l, k] = 0.0
+    flat = G.reshape(G.size)
+    for i in range(flat.size):
+        flat[i] = 0.0
 
 
 @jit()
 def make_workspace(slots, n, N, d, like):
     """Every buffer that sums over n landmarks and N points need, allocated once per run."""
-    kind, width = like.dtype, augmented(d)
-    tiles = (n + even(n, SQUARE) - 1) // even(n, SQUARE)
+    kind, width, size = like.dtype, augmented(d), tile_size(n)
+    tiles = (n + size - 1) // size
     groups = max(1, min(GROUPS, tiles * (tiles + 1) // 16))
     pieces = max(1, min(PIECES, n * N // 40_000, N // 48))
     return (
-        aligned(slots, BUFFER, like),
-        aligned(slots, SQUARE * SQUARE, like),
-        aligned(slots, BUFFER // 8 * width, like),
-        aligned(slots, COLUMNS, like),
-        np.empty((groups, width, n), kind),
+        aligned(slots, BUFFER, like),  # a tile,
+        aligned(slots, COLUMNS * COLUMNS, like),  # and transposed
+        aligned(slots, BUFFER // 8 * width, like),  # points
+        aligned(slots, BUFFER // 8, like),  # and their norms
+        np.zeros((n, width), kind),  # landmarks as points
+        np.zeros(n, kind),  # and their norms
+        np.empty((groups, tiles, width, size), kind),
         np.zeros(groups),
-        np.empty((pieces, width, n), kind),
+        np.empty((pieces, tiles, width, size), kind),
         np.zeros(pieces),
     )
 
 
 @both(flags=ORDERED)
-def landmark_sums(radial, slopes, address, p, SA, ST, work, parts, totals):
+def landmark_sums(radial, slopes, address, p, n, ST, work, parts, totals):
     """All pairs of landmarks, each unordered pair of tiles once; group g fills ``parts[g]`` and ``totals[g]``."""
-    n = ST.shape[1]
-    size = even(n, SQUARE)
-    tiles = (n + size - 1) // size
+    tiles, _, size = ST.shape
     items = tiles * (tiles + 1) // 2
     groups = totals.shape[0]
+    SA, norms = work[4], work[5]
     for index in prange(groups):
         wide()
         group = np.int64(index)
         slot = get_thread_id()
-        t, turned, norms, G = work[0][slot], work[1][slot], work[3][slot], parts[group]
+        t, turned, G = work[0][slot], work[1][slot], parts[group]
         if slopes:
             clear(G)
         total = 0.0
@@ -264,20 +275,22 @@ def landmark_sums(radial, slopes, address, p, SA, ST, work, parts, totals):
             I, J = upper_tile(item, tiles)
             a0, a1, b0, b1 = I * size, min((I + 1) * size, n), J * size, min((J + 1) * size, n)
             rows, columns = a1 - a0, b1 - b0
-            found = tile_sums(radial, slopes, address, p, SA[a0:a1], rows, ST, b0, b1, t, norms, G)
+            found = tile_sums(
+                radial, slopes, address, p, SA[a0:a1], norms[a0:a1], rows, ST[J], norms[b0:b1], columns, t, G[J]
+            )
             total += found if I == J else 2.0 * found
             if slopes and I != J:
                 across = t[: rows * columns].reshape((rows, columns))
                 transpose(across, rows, columns, turned[: rows * columns].reshape((columns, rows)))
-                gather(turned, columns, rows, SA[b0:b1], G, a0)
+                gather(turned, columns, rows, SA[b0:b1], G[I])
         totals[group] = total
 
 
 @both(flags=ORDERED)
-def data_sums(radial, slopes, address, p, X, picks, N, centre, ST, work, parts, totals):
+def data_sums(radial, slopes, address, p, X, picks, N, centre, n, ST, work, parts, totals):
     """N points of the data, the first or those that ``picks`` names, against all landmarks, piece by piece."""
-    d, n = ST.shape
-    width, size = augmented(d), even(n, COLUMNS)
+    tiles, d, size = ST.shape
+    width = augmented(d)
     block = BUFFER // max(size, 8) // vectors.ROWS * vectors.ROWS
     pieces = totals.shape[0]
     for index in prange(pieces):
@@ -293,22 +306,26 @@ def data_sums(radial, slopes, address, p, X, picks, N, centre, ST, work, parts, 
         for start in range(piece * N // pieces, stop, block):
             m = min(block, stop - start)
             load_points(X, picks, start, m, centre, XA)
-            for k0 in range(0, n, size):
+            if by_norms(radial, d):
+                row_norms(XA, m, d, norms)
+            for J in range(tiles):
+                b0, b1 = J * size, min((J + 1) * size, n)
                 total += tile_sums(
-                    radial, slopes, address, p, XA, m, ST, k0, min(k0 + size, n), t, norms, G
+                    radial, slopes, address, p, XA, norms, m, ST[J], work[5][b0:b1], b1 - b0, t, G[J]
                 )
         totals[piece] = total
 
 
 @jit(flags=ORDERED)
 def add_parts(parts, totals, slopes, out):
-    """Add up the parts in order: sums of slopes to ``out``, the totals as what is returned."""
-    if slopes:
+    """Add up the parts in order: sums of slopes to ``out`` (which a single part is), totals as what is returned."""
+    if slopes and parts.shape[0] > 1:
         out[:] = parts[0]
+        flat = out.reshape(out.size)
         for c in range(1, parts.shape[0]):
-            for l in range(out.shape[0]):
-                for k in range(out.shape[1]):
-                    out[l, k] += parts[c, l, k]
+            part = parts[c].reshape(out.size)
+            for i in range(flat.size):
+                flat[i] += part[i]
     total = 0.0
     for c in range(totals.shape[0]):
         total += totals[c]
@@ -316,46 +333,57 @@ def add_parts(parts, totals, slopes, out):
 
 
 @both(flags=ORDERED, loops=False)
-def among_landmarks(radial, slopes, address, p, SA, ST, work, out):
+def among_landmarks(radial, slopes, address, p, n, ST, work, out):
     """‖K_S‖_F² = Σφ over all pairs of landmarks; with ``slopes`` the sums of φ'x and φ' of each go to ``out``."""
-    landmark_sums(radial, slopes, address, p, SA, ST, work, work[4], work[5])
-    return add_parts(work[4], work[5], slopes, out)
+    tiles, d, size = ST.shape
+    for J in range(tiles):
+        b0, b1 = J * size, min((J + 1) * size, n)
+        transpose(ST[J], d, b1 - b0, work[4][b0:b1])
+        if by_norms(radial, d):
+            column_norms(ST[J], b1 - b0, work[5][b0:b1])
+    work[4][:, d] = 1.0
+    parts = out.reshape((1, *out.shape)) if work[7].shape[0] == 1 else work[6]
+    landmark_sums(radial, slopes, address, p, n, ST, work, parts, work[7])
+    return add_parts(parts, work[7], slopes, out)
 
 
 @both(flags=ORDERED, loops=False)
-def against_data(radial, slopes, address, p, X, picks, centre, ST, work, out):
-    """T₁ = Σφ over points × landmarks, and likewise the sums of slopes."""
+def against_data(radial, slopes, address, p, X, picks, centre, n, ST, work, out):
+    """T₁ = Σφ over points × landmarks, and likewise the sums of slopes; comes after :func:`among_landmarks`."""
     N = picks.size if picks.size > 0 else X.shape[0]
-    data_sums(radial, slopes, address, p, X, picks, N, centre, ST, work, work[6], work[7])
-    return add_parts(work[6], work[7], slopes, out)
+    parts = out.reshape((1, *out.shape)) if work[9].shape[0] == 1 else work[8]
+    data_sums(radial, slopes, address, p, X, picks, N, centre, n, ST, work, parts, work[9])
+    return add_parts(parts, work[9], slopes, out)
 
 
 @jit(flags=ORDERED)
 def left_derivatives(radial, ST, sums, out):
     """out[k] = Σ_x ∂[l]K²(s_k, x): 2(s_k Σφ' − Σφ'x) for a radial kernel, Σφ'x for a dot product."""
-    d, n = ST.shape
-    for k in range(n):
+    _, d, size = ST.shape
+    for k in range(out.shape[0]):
+        J, i = divmod(k, size)
         for l in range(d):
             if radial:
-                out[k, l] = 2.0 * (ST[l, k] * sums[d, k] - sums[l, k])
+                out[k, l] = 2.0 * (ST[J, l, i] * sums[J, d, i] - sums[J, l, i])
             else:
-                out[k, l] = sums[l, k]
+                out[k, l] = sums[J, l, i]
 
 
 @jit(flags=ORDERED)
-def move(radial, ST, over_landmarks, over_data, a, b, moved):
+def move(radial, n, ST, over_landmarks, over_data, a, b, moved):
     """moved = S − a·Σ_j ∂[l]K²(s, s_j) + b·Σ_x ∂[l]K²(s, x); returns how many numbers of ``moved`` are not finite."""
-    d, n = ST.shape
+    tiles, d, size = ST.shape
     lost = 0
-    for l in range(d):
-        for k in range(n):
-            if radial:
-                weight = a * over_landmarks[d, k] - b * over_data[d, k]
-                value = ST[l, k] + 2.0 * (a * over_landmarks[l, k] - b * over_data[l, k] - weight * ST[l, k])
-            else:
-                value = ST[l, k] - a * over_landmarks[l, k] + b * over_data[l, k]
-            moved[l, k] = value
-            lost += not abs(value) < np.inf
+    for J in range(tiles):
+        for l in range(d):
+            for k in range(min(size, n - J * size)):
+                value = a * over_landmarks[J, l, k] - b * over_data[J, l, k]
+                if radial:
+                    weight = a * over_landmarks[J, d, k] - b * over_data[J, d, k]
+                    value = 2.0 * (weight * ST[J, l, k] - value)
+                value = ST[J, l, k] - value
+                moved[J, l, k] = value
+                lost += not abs(value) < np.inf
     return lost
 
 
@@ -369,7 +397,7 @@ def advance(previous, ST, moved):
 
 
 @both(loops=False)
-def run(radial, address, p, ST, X, centre, batches, first_part, iterations, step, work, buffers):
+def run(radial, address, p, n, ST, X, centre, batches, first_part, iterations, step, work, buffers):
     """The one entry to all sums, so that they are compiled once. Returns (steps taken, ‖K_S‖_F², T₁).
 
     ``iterations`` is a number of steps of descent, taken in place until S would become non-finite; or TOTALS, to
@@ -379,34 +407,32 @@ def run(radial, address, p, ST, X, centre, batches, first_part, iterations, step
     An empty ``batches`` means the exact gradient; otherwise row i holds the batch of step i, whose first
     ``first_part`` points estimate the factor T₁ of Eq. (7) and the rest everything else (0: Eq. (6)).
     """
-    over_landmarks, over_data, moved, previous, SA = buffers
-    d, n = ST.shape
+    over_landmarks, over_data, moved, previous = buffers
     N = X.shape[0]
     everything = np.empty(0, np.int64)
     slopes = iterations != TOTALS
     norm = 0.0
     t1 = 0.0
-    SA[:, d] = 1.0
     for i in range(max(iterations, 1 if iterations < 0 else 0)):
-        transpose(ST, d, n, SA)
-        norm = among_landmarks(radial, slopes, address, p, SA, ST, work, over_landmarks)
+        norm = among_landmarks(radial, slopes, address, p, n, ST, work, over_landmarks)
         rest = batches[i, first_part:] if batches.shape[1] > 0 else everything
         scale = N / rest.size if rest.size > 0 else 1.0
-        t1 = scale * against_data(radial, slopes, address, p, X, rest, centre, ST, work, over_data)
+        t1 = scale * against_data(radial, slopes, address, p, X, rest, centre, n, ST, work, over_data)
         if iterations < 0:
             break
         if not (np.isfinite(norm) and np.isfinite(t1)):  # the step before this one has left the finite numbers
-            ST[:, :] = previous
+            ST[:] = previous
             return i - 1, norm, t1
         other = t1
         if first_part > 0:
             first = batches[i, :first_part]
-            other = N / first_part * against_data(radial, False, address, p, X, first, centre, ST, work, over_data)
+            found = against_data(radial, False, address, p, X, first, centre, n, ST, work, over_data)
+            other = N / first_part * found
         inverse = 1.0 / norm if norm > 0.0 else 0.0
         # ∂R = T₁T₁' Υ/‖K_S‖⁴ − 2 T₁'T₂/‖K_S‖² with Υ = 2 Σ_j ∂[l]K²(s_k, s_j), the term j = k being ∂[d]/2
         a = 2.0 * step * t1 * other * inverse * inverse
         c = 2.0 * step * other * inverse * scale
-        if move(radial, ST, over_landmarks, over_data, a, c, moved) > 0:
+        if move(radial, n, ST, over_landmarks, over_data, a, c, moved) > 0:
             return i, norm, t1
         advance(previous, ST, moved)
     return iterations, norm, t1

@@ -6,7 +6,7 @@ import numpy as np
 from numba import get_thread_id, prange
 
 from .compile import ORDERED, SUMS, both, jit, wide
-from .pairs import U, call, load_columns, scalars, upper_tile
+from .pairs import U, by_norms, call, column_norms, load_columns, row_norms, scalars, upper_tile
 
 LEAF = 16  #: rows that a triangular solve takes one after the other; all else of it is matrix products
 
@@ -77,25 +77,27 @@ def solve_leaf(L, Q, start, stop):
 
 
 @jit(flags=ORDERED)
-def kernel_tile(radial, address, p, S, X, start, m, centre, XT, norms, Q):
+def kernel_tile(radial, address, p, S, norms_s, X, start, m, centre, XT, norms, Q):
     """Q[k, j] = K(s_k, x_{start+j}) for centred s_k."""
     load_columns(X, start, m, centre, XT)
-    scalars(radial, Q.reshape(Q.size), S, S.shape[0], XT, 0, m, X.shape[1], norms)
+    if by_norms(radial, X.shape[1]):
+        column_norms(XT, m, norms)
+    scalars(radial, Q.reshape(Q.size), S, norms_s, S.shape[0], XT, norms, m, X.shape[1])
     call(address, Q.ctypes.data, Q.size, p.ctypes.data)
 
 
 @jit()
 def make_scratch(slots, rows, points, d):
-    """For each thread the buffers of :func:`kernel_tile` (XT, norms, Q), another of Q's size, and one for rows."""
+    """For each thread the buffers of :func:`kernel_tile` (XT, norms, Q), another of Q's size, and rows with norms."""
     size = rows * points
     return (
         np.zeros((slots, d, points)), np.empty((slots, points)), np.empty((slots, size)), np.empty((slots, size)),
-        np.empty((slots, rows, d)),
+        np.empty((slots, rows, d)), np.empty((slots, rows)),
     )  # fmt: skip
 
 
 @both(flags=ORDERED)
-def feature_tiles(radial, address, p, X, centre, S, L, packed, diagonal, tile, scratch, features, residual):
+def feature_tiles(radial, address, p, X, centre, S, norms, L, packed, diagonal, tile, scratch, features, residual):
     """Features f(x) = L⁻¹k(x) of every point, so that K̂(x, y) = ⟨f(x), f(y)⟩, and residuals K(x, x) − ‖f(x)‖².
 
     ``features`` may have no rows: then only the residuals are kept.
@@ -110,7 +112,7 @@ def feature_tiles(radial, address, p, X, centre, S, L, packed, diagonal, tile, s
         m = min(tile, N - start)
         XT, explained = scratch[0][slot], scratch[1][slot]
         Q = scratch[2][slot][: r * m].reshape((r, m))
-        kernel_tile(radial, address, p, S, X, start, m, centre, XT, explained, Q)
+        kernel_tile(radial, address, p, S, norms, X, start, m, centre, XT, explained, Q)
         solve(packed, L, Q, scratch[3][slot])
         for j in range(m):
             explained[j] = 0.0
@@ -148,12 +150,13 @@ def residual_tiles(radial, address, p, X, centre, F, K, side, scratch, totals, E
                     G[i, j] = K[a0 + i, b0 + j] - G[i, j]
         else:
             Q = scratch[2][slot][:size].reshape((a1 - a0, b1 - b0))
-            rows = scratch[4][slot][: a1 - a0]
+            rows, norms = scratch[4][slot][: a1 - a0], scratch[5][slot]
             for i in range(a1 - a0):
                 for l in range(d):
                     rows[i, l] = X[a0 + i, l] - centre[l]
+            row_norms(rows, a1 - a0, d, norms)
             kernel_tile(
-                radial, address, p, rows, X, b0, b1 - b0, centre, scratch[0][slot], scratch[1][slot], Q
+                radial, address, p, rows, norms, X, b0, b1 - b0, centre, scratch[0][slot], scratch[1][slot], Q
             )
             for i in range(a1 - a0):
                 for j in range(b1 - b0):
