@@ -11,10 +11,6 @@ import sys
 from typing import Any
 
 # What the commands import when they are used.
-import nystrom_lib.companion.advice
-import nystrom_lib.companion.execute
-import nystrom_lib.companion.results
-import nystrom_lib.companion.runner  # noqa: F401
 from nystrom_lib.companion.cli import main
 
 

@@ -6,7 +6,7 @@ from functools import cache
 
 import nystrom_lib as nl
 
-from ..outcome import Array
+from ..experiments.outcome import Array
 
 
 @cache

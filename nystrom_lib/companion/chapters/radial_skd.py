@@ -9,7 +9,7 @@ import numpy as np
 import nystrom_lib as nl
 
 from ..errors import ConfigurationError
-from ..outcome import Array
+from ..experiments.outcome import Array
 from ..settings import Settings, setting
 from .base import Chapter
 from .lists import each_once

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import nystrom_lib as nl
 
 from ..errors import ConfigurationError
-from ..outcome import Array
+from ..experiments.outcome import Array
 from ..settings import Settings, setting
 from .base import Chapter
 from .lists import each_once

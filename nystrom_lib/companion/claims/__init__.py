@@ -14,10 +14,10 @@ from pathlib import Path
 import nystrom_lib as nl
 
 from ..errors import ConfigurationError
+from ..results.archive import Stored
 from .base import Claim, Evidence, Finding, Table, Threshold, Verdict
 from .declared import CLAIMS
 from .page import page, plain, summary
-from .stored import Stored
 
 __all__ = [
     "CLAIMS",

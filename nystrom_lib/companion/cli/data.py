@@ -109,7 +109,7 @@ def check(names: tuple[str, ...]) -> None:
 def _recorded() -> dict[str, set[str]]:
     """The hashes of the data that the stored results were made from, by the data's title."""
     from ..checkout import RESULTS
-    from ..results import Results
+    from ..results.table import Results
 
     found: dict[str, set[str]] = {}
     for path in sorted(RESULTS.glob("*.parquet")):
