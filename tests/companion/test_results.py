@@ -15,9 +15,11 @@ from nystrom_lib.companion.errors import ConfigurationError, DamagedResultsError
 from nystrom_lib.companion.experiments.components import Gaussian, GradientDescent, Polynomial
 from nystrom_lib.companion.experiments.config import Record
 from nystrom_lib.companion.experiments.outcome import Outcome
-from nystrom_lib.companion.results.table import Results, compare, verify
+from nystrom_lib.companion.results.comparing import compare
+from nystrom_lib.companion.results.table import Results
 from nystrom_lib.companion.results.tolerances import Tolerance
 from nystrom_lib.companion.running.runner import run
+from nystrom_lib.companion.running.verifying import verify
 
 from .small import EXPERIMENT, checksums
 

@@ -22,8 +22,9 @@ from nystrom_lib.companion.experiments.config import Record
 from nystrom_lib.companion.experiments.paper import PAPER
 from nystrom_lib.companion.experiments.protocol import load_data, prepare, repetition
 from nystrom_lib.companion.experiments.seeds import Axis, seed_for
-from nystrom_lib.companion.results.table import Results, verify
+from nystrom_lib.companion.results.table import Results
 from nystrom_lib.companion.results.tolerances import Tolerance, tolerance_for
+from nystrom_lib.companion.running.verifying import verify
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "results"

@@ -56,7 +56,7 @@ def compare(first: Path, second: Path) -> None:
 
 def _told(title: str, found: Results, stored: Results) -> bool:
     """Show one comparison; do the two agree?"""
-    from ..results.table import compare as difference
+    from ..results.comparing import compare as difference
 
     if not set(found.outcomes) & set(stored.outcomes):
         click.echo(f"{title}: no repetition in common\n")

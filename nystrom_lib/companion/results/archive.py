@@ -1,4 +1,4 @@
-"""What lies on disk for the claims to be judged by: results of experiments, timings, the benchmark."""
+"""What lies on disk at full scale, each read once: results of experiments, timings, the benchmark."""
 
 from __future__ import annotations
 

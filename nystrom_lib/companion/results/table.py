@@ -1,4 +1,4 @@
-"""Results: a tidy table with its provenance, kept in one Parquet file; loaded, compared, verified.
+"""Results: a tidy table with its provenance, kept in one Parquet file.
 
 A row of the table is a Nyström sample (a repetition at a stage, ``initial`` or ``optimised``), a column a quantity
 measured on it. Curves and paths of the repetitions that have them travel in the same file.
@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -22,13 +22,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ...datasets import Dataset
-from ..errors import ConfigurationError, DamagedResultsError, VerificationError
+from ..errors import ConfigurationError, DamagedResultsError
 from ..experiments.config import Experiment
-from ..experiments.outcome import STAGES, TIMINGS, Array, Outcome
+from ..experiments.outcome import STAGES, Array, Outcome
 from ..settings import canonical_json
 from . import provenance
 from .store import Store
-from .tolerances import Tolerance, tolerance_for
 
 FORMAT = 1
 #: Under which a file has its provenance.
@@ -208,196 +207,3 @@ def _outcomes(table: pa.Table, origin: Mapping[str, Any]) -> dict[int, Outcome]:
             elif value is not None:
                 numbers.setdefault(j, {})[f"{name}.{stage}"] = value
     return {j: Outcome(numbers[j], arrays.get(j, {})) for j in sorted(numbers)}
-
-
-# -- comparing -------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class Comparison:
-    """Two sets of results, quantity by quantity.
-
-    Attributes
-    ----------
-    table : DataFrame
-        For each quantity and stage: on how many repetitions, the largest difference, where, the tolerance and why
-        it is what it is, and whether the difference is within it.
-    notes : tuple of str
-        What differs besides numbers: settings, data, repetitions that only one of the two has.
-    """
-
-    table: pd.DataFrame
-    notes: tuple[str, ...] = ()
-
-    @property
-    def agree(self) -> bool:
-        """Is every difference within its tolerance?"""
-        return bool(self.table["within"].all())
-
-    def check(self) -> Comparison:
-        """Raise VerificationError unless they agree."""
-        if not self.agree:
-            worst = self.table[~self.table["within"]]
-            listed = "; ".join(
-                f"{row.quantity} ({row.stage}) of repetition {row.repetition} is {row.found!r}, stored {row.stored!r}, "
-                f"allowed {row.tolerance}"
-                for row in worst.itertuples()
-            )
-            raise VerificationError(f"The numbers differ by more than their tolerance: {listed}.")
-        return self
-
-    def __str__(self) -> str:
-        verdict = "agree" if self.agree else "DIFFER"
-        shown = self.table.drop(columns=["reason", "stored", "found"]).to_string(index=False)
-        return "\n".join([f"The results {verdict}.", shown, *self.notes])
-
-
-def compare(found: Results, stored: Results) -> Comparison:
-    """Compare the repetitions that two sets of results have in common, within the stated tolerances."""
-    return Comparison(_differences(found.outcomes, stored.outcomes, stored), tuple(_unlike(found, stored)))
-
-
-def _unlike(found: Results, stored: Results) -> Iterable[str]:
-    ours, theirs = _flat(found.provenance["experiment"]), _flat(stored.provenance["experiment"])
-    for name in sorted({*ours, *theirs}):
-        if ours.get(name) != theirs.get(name):
-            yield f"{name}: {ours.get(name)!r} against {theirs.get(name)!r}"
-    if found.provenance["data"]["sha256"] != stored.provenance["data"]["sha256"]:
-        yield f"other data: {found.provenance['data']['name']} against {stored.provenance['data']['name']}"
-    for one, other, which in ((found, stored, "first"), (stored, found, "second")):
-        missing = set(one.outcomes) - set(other.outcomes)
-        if missing:
-            yield f"{len(missing)} repetitions are in the {which} only"
-
-
-def _flat(plain: Any, prefix: str = "") -> dict[str, Any]:
-    if not isinstance(plain, dict):
-        return {prefix: plain}
-    return {
-        name: value
-        for key, item in plain.items()
-        for name, value in _flat(item, f"{prefix}.{key}" if prefix else key).items()
-    }
-
-
-def _differences(found: Mapping[int, Outcome], stored: Mapping[int, Outcome], results: Results) -> pd.DataFrame:
-    common = sorted(set(found) & set(stored))
-    both = [outcome for j in common for outcome in (found[j], stored[j])]
-    rows = []
-    for name in sorted({name for outcome in both for name in outcome.numbers}, key=_column_order):
-        quantity, _, stage = name.partition(".")
-        pairs = [(j, found[j].numbers.get(name, np.nan), stored[j].numbers.get(name, np.nan)) for j in common]
-        if quantity not in TIMINGS:
-            rows.append(_row(quantity, stage, pairs, results))
-    for name in sorted({name for outcome in both for name in outcome.arrays}):
-        pairs = [pair for j in common for pair in _elements(j, found[j].arrays.get(name), stored[j].arrays.get(name))]
-        rows.append(_row(name, STAGES[-1], pairs, results))
-    return pd.DataFrame(rows, columns=_COMPARED)
-
-
-_COMPARED = (
-    "quantity", "stage", "repetitions", "difference", "repetition", "found", "stored", "tolerance", "within", "reason"
-)  # fmt: skip
-
-
-def _row(quantity: str, stage: str, pairs: list[tuple[int, float, float]], results: Results) -> dict[str, Any]:
-    return {"quantity": quantity, "stage": stage, **_worst(pairs, tolerance_for(quantity, results.constants))}
-
-
-def _elements(j: int, found: Array | None, stored: Array | None) -> list[tuple[int, float, float]]:
-    """Entry by entry; an array that is missing or has another shape differs without bound."""
-    if found is None and stored is None:
-        return []
-    if found is None or stored is None or found.shape != stored.shape:
-        return [(j, np.nan, 0.0)]
-    return [(j, float(a), float(b)) for a, b in zip(found.ravel(), stored.ravel(), strict=True)]
-
-
-def _worst(pairs: list[tuple[int, float, float]], tolerance: Tolerance) -> dict[str, Any]:
-    """The pair that is furthest beyond, or nearest to, what is allowed."""
-    there = [pair for pair in pairs if not (np.isnan(pair[1]) and np.isnan(pair[2]))]
-    j, found, stored = max(there, key=lambda pair: tolerance.excess(pair[1], pair[2]))
-    return {
-        "repetitions": len({pair[0] for pair in there}),
-        "difference": abs(found - stored),
-        "repetition": j,
-        "found": found,
-        "stored": stored,
-        "tolerance": str(tolerance),
-        "within": tolerance.excess(found, stored) <= 1.0,
-        "reason": tolerance.reason,
-    }
-
-
-def _column_order(name: str) -> tuple[int, str, int]:
-    quantity, _, stage = name.partition(".")
-    place = QUANTITIES.index(quantity) if quantity in QUANTITIES else len(QUANTITIES)
-    return place, quantity, STAGES.index(stage)
-
-
-# -- verifying -------------------------------------------------------------------------------------------------
-
-
-def verify(
-    stored: Results,
-    repetitions: int | Iterable[int] = 3,
-    *,
-    dataset: Dataset | None = None,
-    threads: int | None = None,
-    constants: bool = False,
-) -> Comparison:
-    """Compute chosen repetitions again, from the configuration alone, and compare them with the stored ones.
-
-    Parameters
-    ----------
-    stored : Results
-        What to verify.
-    repetitions : int or iterable of int
-        Which; a number takes so many, spread evenly.
-    dataset : Dataset, optional
-        The data, if they are in memory already.
-    threads : int, optional
-        By default one per core.
-    constants : bool
-        Compute ‖K‖_F² and the best rank-n errors again as well? They can cost more than many repetitions.
-
-    Returns
-    -------
-    Comparison
-        Call ``.check()`` on it to have a difference raise VerificationError.
-    """
-    from ..experiments.protocol import load_data, prepare
-    from ..running.runner import recompute
-
-    experiment = stored.experiment
-    chosen = _chosen(repetitions, sorted(stored.outcomes))
-    dataset = load_data(experiment, dataset)
-    if dataset.sha256 != stored.provenance["data"]["sha256"]:
-        raise VerificationError(
-            f"The data differ: {dataset.name} has sha256 {dataset.sha256[:16]}…, the results were made from "
-            f"{stored.provenance['data']['name']} with {stored.provenance['data']['sha256'][:16]}…."
-        )
-    problem = prepare(experiment, dataset, None if constants else stored.constants)
-    found = recompute(problem, chosen, threads)
-    table = _differences(found, stored.outcomes, stored)
-    if constants:
-        table = pd.concat([_constant_differences(problem.constants, stored), table], ignore_index=True)
-    return Comparison(table, (f"recomputed: repetitions {', '.join(map(str, chosen))}",))
-
-
-def _constant_differences(found: Mapping[str, float], stored: Results) -> pd.DataFrame:
-    rows = [_row(name, "constant", [(-1, found[name], value)], stored) for name, value in stored.constants.items()]
-    return pd.DataFrame(rows, columns=_COMPARED)
-
-
-def _chosen(repetitions: int | Iterable[int], there: list[int]) -> list[int]:
-    if isinstance(repetitions, int):
-        if repetitions < 1:
-            raise ConfigurationError("repetitions", f"is {repetitions}; it must be at least 1.")
-        places = np.linspace(0, len(there) - 1, min(repetitions, len(there))).round().astype(int)
-        return [there[place] for place in sorted(set(places.tolist()))]
-    chosen = sorted(set(repetitions))
-    missing = [j for j in chosen if j not in set(there)]
-    if missing or not chosen:
-        raise ConfigurationError("repetitions", f"is {chosen}; the stored ones are {there[0]} to {there[-1]}.")
-    return chosen

@@ -12,7 +12,8 @@ import pyarrow.parquet as pq
 from ...datasets import Dataset
 from ..experiments.config import Experiment
 from ..experiments.protocol import load_data
-from ..results.table import KEY, Results, verify
+from ..results.table import KEY, Results
+from .verifying import verify
 
 
 @dataclass(frozen=True)
