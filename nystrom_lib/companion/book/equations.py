@@ -7,7 +7,6 @@ under their numbers; what the paper leaves without a number comes under a capita
 from __future__ import annotations
 
 import ast
-import difflib
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ConfigurationError
+from ..wording import did_you_mean
 
 __all__ = ["EQUATIONS", "Check", "Equation", "check", "equation", "function"]
 
@@ -381,8 +381,7 @@ def equation(number: str) -> Equation:
         if candidate.number == number:
             return candidate
     known = [candidate.number for candidate in EQUATIONS]
-    close = difflib.get_close_matches(number, known, n=1)
-    hint = f" (did you mean {close[0]!r}?)" if close else ""
+    hint = did_you_mean(number, known)
     raise ConfigurationError("number", f"is {number!r}{hint}; known: {', '.join(known)}.")
 
 
@@ -430,8 +429,7 @@ def check(name: str, root: Path) -> Check:
     file, _, function_name = name.partition("::")
     found = _functions(root / file)
     if function_name not in found:
-        close = difflib.get_close_matches(function_name, found, n=1)
-        hint = f" (did you mean {close[0]!r}?)" if close else ""
+        hint = did_you_mean(function_name, found)
         raise ConfigurationError("name", f"is {name!r}{hint}; there is no such test.")
     catches, source = found[function_name]
     return Check(name, catches, source)

@@ -7,7 +7,6 @@ is read here, or refused here with the same sentence.
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import re
 import types
 import typing
@@ -20,7 +19,8 @@ from typing import Any, Union
 import yaml
 
 from ..errors import ConfigurationError
-from ..settings import Settings
+from ..settings import NamesOnce, Settings
+from ..wording import did_you_mean
 
 _WORDS = {"true": True, "false": False, "null": None, "none": None}
 _NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?", re.ASCII)
@@ -145,8 +145,7 @@ def refuse_unknown(names: Iterable[Any], known: list[str], owner: str = "") -> N
     for name in names:
         if name not in known:
             whose = f" of {owner}" if owner else ""
-            close = difflib.get_close_matches(str(name), known, n=1, cutoff=0.5)
-            hint = f" (did you mean {close[0]!r}?)" if close else ""
+            hint = did_you_mean(str(name), known, cutoff=0.5)
             raise ConfigurationError(
                 str(name), f"is not a parameter{whose}{hint}; known: {', '.join(known) or 'none'}."
             )
@@ -171,15 +170,8 @@ def read_file(path: str | Path) -> dict[str, Any]:
     return content
 
 
-class _TextLoader(yaml.BaseLoader):
+class _TextLoader(NamesOnce, yaml.BaseLoader):
     """Scalars as the text they are, an empty one as None; a name given twice is refused."""
-
-    def construct_mapping(self, node: Any, deep: bool = False) -> Any:
-        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
-        for key in keys:
-            if keys.count(key) > 1:
-                raise ConfigurationError(str(key), "is given twice.")
-        return super().construct_mapping(node, deep=deep)
 
     def construct_scalar(self, node: Any) -> Any:
         text = super().construct_scalar(node)

@@ -6,11 +6,11 @@ as ``…-rho16``. Of Abalone's eight attributes the eighth is sex; ``…-rings``
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from types import MappingProxyType
 
 from ..errors import ConfigurationError
+from ..wording import did_you_mean
 from .components import (
     Abalone,
     BiGaussian,
@@ -114,8 +114,7 @@ def paper_experiment(name: str) -> Experiment:
     1000
     """
     if name not in PAPER:
-        close = difflib.get_close_matches(name, PAPER, n=1)
-        hint = f" (did you mean {close[0]!r}?)" if close else ""
+        hint = did_you_mean(name, PAPER)
         raise ConfigurationError("name", f"is {name!r}{hint}; known: {', '.join(PAPER)}.")
     return PAPER[name]
 
