@@ -11,8 +11,8 @@ from typing import Any
 import yaml
 
 from ..checkout import ROOT
-from ..experiments import PAPER
-from ..results import Results
+from ..experiments.paper import PAPER
+from ..results.table import Results
 from .errors import BookError
 
 #: The rows of the figure, in its order: what the reader calls the experiment, and what its file is called.
