@@ -236,6 +236,13 @@ def clear(G):
 
 
 @jit()
+def copy(a, b):
+    """b = a; numba's own assignment takes seconds to compile, for the text of an error we do not make."""
+    for i in range(b.size):
+        b[i] = a[i]
+
+
+@jit()
 def make_workspace(slots, n, N, d, like):
     """Every buffer that sums over n landmarks and N points need, allocated once per run."""
     kind, width, size = like.dtype, augmented(d), tile_size(n)
@@ -320,8 +327,8 @@ def data_sums(radial, slopes, address, p, X, picks, N, centre, n, ST, work, part
 def add_parts(parts, totals, slopes, out):
     """Add up the parts in order: sums of slopes to ``out`` (which a single part is), totals as what is returned."""
     if slopes and parts.shape[0] > 1:
-        out[:] = parts[0]
         flat = out.reshape(out.size)
+        copy(parts[0].reshape(out.size), flat)
         for c in range(1, parts.shape[0]):
             part = parts[c].reshape(out.size)
             for i in range(flat.size):
@@ -341,7 +348,8 @@ def among_landmarks(radial, slopes, address, p, n, ST, work, out):
         transpose(ST[J], d, b1 - b0, work[4][b0:b1])
         if by_norms(radial, d):
             column_norms(ST[J], b1 - b0, work[5][b0:b1])
-    work[4][:, d] = 1.0
+    for k in range(n):
+        work[4][k, d] = 1.0
     parts = out.reshape((1, *out.shape)) if work[7].shape[0] == 1 else work[6]
     landmark_sums(radial, slopes, address, p, n, ST, work, parts, work[7])
     return add_parts(parts, work[7], slopes, out)
@@ -387,15 +395,6 @@ def move(radial, n, ST, over_landmarks, over_data, a, b, moved):
     return lost
 
 
-@jit()
-def advance(previous, ST, moved):
-    """previous ← S ← moved."""
-    a, b, c = previous.reshape(ST.size), ST.reshape(ST.size), moved.reshape(ST.size)
-    for i in range(b.size):
-        a[i] = b[i]
-        b[i] = c[i]
-
-
 @both(loops=False)
 def run(radial, address, p, n, ST, X, centre, batches, first_part, iterations, step, work, buffers):
     """The one entry to all sums, so that they are compiled once. Returns (steps taken, ‖K_S‖_F², T₁).
@@ -411,6 +410,7 @@ def run(radial, address, p, n, ST, X, centre, batches, first_part, iterations, s
     N = X.shape[0]
     everything = np.empty(0, np.int64)
     slopes = iterations != TOTALS
+    without = first_part < 0  # False; the word itself would make numba compile everything below once more
     norm = 0.0
     t1 = 0.0
     for i in range(max(iterations, 1 if iterations < 0 else 0)):
@@ -421,12 +421,12 @@ def run(radial, address, p, n, ST, X, centre, batches, first_part, iterations, s
         if iterations < 0:
             break
         if not (np.isfinite(norm) and np.isfinite(t1)):  # the step before this one has left the finite numbers
-            ST[:] = previous
+            copy(previous.reshape(ST.size), ST.reshape(ST.size))
             return i - 1, norm, t1
         other = t1
         if first_part > 0:
             first = batches[i, :first_part]
-            found = against_data(radial, False, address, p, X, first, centre, n, ST, work, over_data)
+            found = against_data(radial, without, address, p, X, first, centre, n, ST, work, over_data)
             other = N / first_part * found
         inverse = 1.0 / norm if norm > 0.0 else 0.0
         # ∂R = T₁T₁' Υ/‖K_S‖⁴ − 2 T₁'T₂/‖K_S‖² with Υ = 2 Σ_j ∂[l]K²(s_k, s_j), the term j = k being ∂[d]/2
@@ -434,7 +434,8 @@ def run(radial, address, p, n, ST, X, centre, batches, first_part, iterations, s
         c = 2.0 * step * other * inverse * scale
         if move(radial, n, ST, over_landmarks, over_data, a, c, moved) > 0:
             return i, norm, t1
-        advance(previous, ST, moved)
+        copy(ST.reshape(ST.size), previous.reshape(ST.size))
+        copy(moved.reshape(ST.size), ST.reshape(ST.size))
     return iterations, norm, t1
 
 

@@ -14,13 +14,15 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
-from .compile import jit
+from .compile import jit, wide
 from .profiles import GAUSSIAN, MATERN12, MATERN32, MATERN52, POLYNOMIAL
 
 _LN2 = (0.6931471805599453, 2.3190468138462996e-17, 5.707708438416212e-34)
 _INVERSES = [Fraction(1, math.factorial(i)) for i in range(13)]
 _HIGH = tuple(float(f) for f in _INVERSES)
 _LOW = tuple(float(f - Fraction(float(f))) for f in _INVERSES)
+
+BLOCK = 256  #: numbers that go through a kernel together
 
 #: Residuals below this, relative to the largest diagonal entry, are rounding errors.
 FLOOR = 1e-29
@@ -84,76 +86,97 @@ def root(a, a_):
 
 
 @jit()
-def exponential(a, a_):
-    """Reduce by ln 2 and by 64, sum the series of eˣ − 1, undo the 64 by squarings that keep the 1 apart."""
-    if a < -700.0:
-        return 0.0, 0.0
-    k = np.rint(a / _LN2[0])
-    p = k * _LN2[0]
-    r, r_ = add(a, a_, -p, -fma(k, _LN2[0], -p))
-    p = k * _LN2[1]
-    r, r_ = add(r, r_, -p, -fma(k, _LN2[1], -p) - k * _LN2[2])
-    r /= 64.0
-    r_ /= 64.0
-    s, s_ = _HIGH[12], _LOW[12]
-    for i in range(11, 0, -1):
-        s, s_ = multiply(s, s_, r, r_)
-        s, s_ = add(s, s_, _HIGH[i], _LOW[i])
-    s, s_ = multiply(s, s_, r, r_)
+def exponentials(a, a_, work):
+    """e^a, a ≤ 0, of every number of a block, in place; term by term, so that LLVM can vectorise the loops.
+
+    Reduce by ln 2 and by 64, sum the series of eˣ − 1, undo the 64 by squarings that keep the 1 apart.
+    """
+    wide()
+    r, r_, k = work[0], work[1], work[2]
+    for i in range(a.size):
+        k[i] = np.rint(max(a[i], -700.0) / _LN2[0])
+        p = k[i] * _LN2[0]
+        h, h_ = add(a[i], a_[i], -p, -fma(k[i], _LN2[0], -p))
+        p = k[i] * _LN2[1]
+        h, h_ = add(h, h_, -p, -fma(k[i], _LN2[1], -p) - k[i] * _LN2[2])
+        r[i], r_[i] = h / 64.0, h_ / 64.0
+        k[i] = 2.0 if a[i] < -700.0 else k[i]  # too small: becomes 0 at the end
+        a[i], a_[i] = _HIGH[12], _LOW[12]
+    for term in range(11, -1, -1):
+        high, low = (_HIGH[term], _LOW[term]) if term > 0 else (0.0, 0.0)
+        for i in range(a.size):
+            s, s_ = multiply(a[i], a_[i], r[i], r_[i])
+            a[i], a_[i] = add(s, s_, high, low)
     for _ in range(6):
-        t, t_ = multiply(s, s_, s, s_)
-        s, s_ = add(2.0 * s, 2.0 * s_, t, t_)
-    s, s_ = add(1.0, 0.0, s, s_)
-    scale = 2.0**k
-    return s * scale, s_ * scale
+        for i in range(a.size):
+            s, s_ = multiply(a[i], a_[i], a[i], a_[i])
+            a[i], a_[i] = add(2.0 * a[i], 2.0 * a_[i], s, s_)
+    for i in range(a.size):
+        s, s_ = add(1.0, 0.0, a[i], a_[i])
+        scale = np.int64((np.int64(k[i]) + 1023) << 52).view(np.float64) if k[i] < 1.5 else 0.0
+        a[i], a_[i] = s * scale, s_ * scale
 
 
 @jit()
-def logarithm(a, a_):
-    """One Newton step on eʸ = a from the double-precision logarithm."""
-    y = math.log(a)
-    e, e_ = exponential(-y, 0.0)
-    p, p_ = multiply(a, a_, e, e_)
-    p, p_ = add(p, p_, -1.0, 0.0)
-    return add(y, 0.0, p, p_)
+def exponentials_of_minus(u, u_, e, e_, work):
+    """e = e^(−u) of every number of a block."""
+    for i in range(u.size):
+        e[i], e_[i] = -u[i], -u_[i]
+    exponentials(e, e_, work)
 
 
 @jit()
-def value(t, t_, p):
-    """κ of the pair scalar; the families and their parameters are those of ``profiles``."""
+def values(t, t_, p, work):
+    """κ of every pair scalar of a block, in place; the families and their parameters are those of ``profiles``."""
     code = int(p[0])
-    if code == GAUSSIAN:
-        e, e_ = multiply(t, t_, -p[1], 0.0)
-        return exponential(e, e_)
+    e, e_ = work[3], work[4]
     if code == POLYNOMIAL:
-        b, b_ = multiply(t, t_, p[1], 0.0)
-        b, b_ = add(b, b_, p[2], 0.0)
-        v, v_ = b, b_
-        for _ in range(int(p[3]) - 1):
-            v, v_ = multiply(v, v_, b, b_)
-        return v, v_
+        for i in range(t.size):
+            b, b_ = multiply(t[i], t_[i], p[1], 0.0)
+            b, b_ = add(b, b_, p[2], 0.0)
+            v, v_ = b, b_
+            for _ in range(int(p[3]) - 1):
+                v, v_ = multiply(v, v_, b, b_)
+            t[i], t_[i] = v, v_
+        return
+    if code == GAUSSIAN:
+        for i in range(t.size):
+            t[i], t_[i] = multiply(t[i], t_[i], p[1], 0.0)
+        exponentials_of_minus(t, t_, t, t_, work)
+        return
     if code == MATERN12 or code == MATERN32 or code == MATERN52:
-        u, u_ = root(t, t_)
-        u, u_ = multiply(u, u_, p[1], 0.0)
-        e, e_ = exponential(-u, -u_)
-        if code == MATERN12:
-            return e, e_
-        f, f_ = add(1.0, 0.0, u, u_)
-        if code == MATERN52:
-            s, s_ = multiply(u, u_, u, u_)
-            s, s_ = divide(s, s_, 3.0, 0.0)
-            f, f_ = add(f, f_, s, s_)
-        return multiply(f, f_, e, e_)
-    b, b_ = multiply(t, t_, p[2], 0.0)
-    b, b_ = add(1.0, 0.0, b, b_)
-    g, g_ = logarithm(b, b_)
-    g, g_ = multiply(g, g_, -p[1], 0.0)
-    return exponential(g, g_)
+        for i in range(t.size):
+            u, u_ = root(t[i], t_[i])
+            t[i], t_[i] = multiply(u, u_, p[1], 0.0)
+        exponentials_of_minus(t, t_, e, e_, work)
+        for i in range(t.size):
+            f, f_ = 1.0, 0.0
+            if code != MATERN12:
+                f, f_ = add(1.0, 0.0, t[i], t_[i])
+            if code == MATERN52:
+                s, s_ = multiply(t[i], t_[i], t[i], t_[i])
+                s, s_ = divide(s, s_, 3.0, 0.0)
+                f, f_ = add(f, f_, s, s_)
+            t[i], t_[i] = multiply(f, f_, e[i], e_[i])
+        return
+    # The rational quadratic kernel: its logarithm by one Newton step on eʸ = b from that of double precision.
+    y = work[5]
+    for i in range(t.size):
+        b, b_ = multiply(t[i], t_[i], p[2], 0.0)
+        t[i], t_[i] = add(1.0, 0.0, b, b_)
+        y[i] = math.log(t[i])
+        e[i], e_[i] = -y[i], 0.0
+    exponentials(e, e_, work)
+    for i in range(t.size):
+        g, g_ = multiply(t[i], t_[i], e[i], e_[i])
+        g, g_ = add(g, g_, -1.0, 0.0)
+        g, g_ = add(y[i], 0.0, g, g_)
+        t[i], t_[i] = multiply(g, g_, -p[1], 0.0)
+    exponentials(t, t_, work)
 
 
 @jit()
-def entry(radial, points, i, j, p):
-    """K(x_i, x_j)."""
+def pair_scalar(radial, points, i, j):
     t, t_ = 0.0, 0.0
     for l in range(points.shape[1]):
         if radial:
@@ -163,7 +186,18 @@ def entry(radial, points, i, j, p):
             s = points[i, l] * points[j, l]
             s_ = fma(points[i, l], points[j, l], -s)
         t, t_ = add(t, t_, s, s_)
-    return value(t, t_, p)
+    return t, t_
+
+
+@jit()
+def column_of(radial, points, pivot, p, column, column_, work):
+    """K(x_i, x_pivot) for all i, or K(x_i, x_i) if the pivot is negative."""
+    m = points.shape[0]
+    for i in range(m):
+        column[i], column_[i] = pair_scalar(radial, points, i, pivot if pivot >= 0 else i)
+    for start in range(0, m, BLOCK):
+        stop = min(start + BLOCK, m)
+        values(column[start:stop], column_[start:stop], p, work)
 
 
 @jit()
@@ -189,8 +223,8 @@ def pivoted_cholesky(radial, points, p, candidates, most, settle, ratio):
     low = np.empty((most, m))
     left = np.empty(m)
     left_ = np.empty(m)
-    for i in range(m):
-        left[i], left_[i] = entry(radial, points, i, i, p)
+    work = np.empty((6, BLOCK))
+    column_of(radial, points, -1, p, left, left_, work)
     floor = FLOOR * left[:candidates].max()
     column = np.empty(m)
     column_ = np.empty(m)
@@ -205,8 +239,7 @@ def pivoted_cholesky(radial, points, p, candidates, most, settle, ratio):
             settled = remaining
         if rank > settle and remaining <= ratio * settled:
             break
-        for i in range(m):
-            column[i], column_[i] = entry(radial, points, i, pivot, p)
+        column_of(radial, points, pivot, p, column, column_, work)
         for k in range(rank):
             subtract_products(high, low, k, pivot, column, column_)
         s, s_ = root(left[pivot], left_[pivot])
