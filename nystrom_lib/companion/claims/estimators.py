@@ -16,6 +16,7 @@ from ..experiments import SEED, paper_experiment
 from ..outcome import Array
 from ..protocol import load_data
 from ..seeds import Axis, seed_for
+from ..wording import percent
 from .base import Claim, Finding, Verdict, by_share
 from .stored import Stored
 from .theory import Case
@@ -245,7 +246,7 @@ def decide_descents(claim: Claim, pairs: pd.DataFrame) -> Verdict:
     slower = (behind >= claim.limit("share")) & (steps >= claim.limit("slower"))
     finding = by_share(int(slower.sum()), len(slower))
     shown = "; ".join(
-        f"{name}: behind in {behind[name]:.0%} of pairs, {steps[name]:.3f} times" for name in behind.index
+        f"{name}: behind in {percent(behind[name])} of pairs, {steps[name]:.3f} times" for name in behind.index
     )
     return Verdict(
         claim,
