@@ -136,6 +136,8 @@ def failing(cases: Mapping[str, bool]) -> str:
     bad = [name for name, passed in cases.items() if not passed]
     if not bad:
         return f"all {len(cases)} cases pass"
+    if len(bad) == len(cases):
+        return f"none of {len(cases)} cases passes"
     return f"{len(cases) - len(bad)} of {len(cases)} cases pass, not: {', '.join(bad)}"
 
 
