@@ -159,9 +159,9 @@ def test_the_landing_page_shows_one_figure_and_five_numbers_of_the_results(pages
     results = Results.load(RESULTS / "figure-2-n50-rho16.parquet")
     table = results.table
     before, after = (table.loc[table["stage"] == stage, "E_tr"].median() for stage in ("initial", "optimised"))
-    assert cards[1] == f"{before:.3g} → {after:.3g}"
+    assert cards[1] == f"{before:.2f} → {after:.2f}"
     alt = str(page.select("img")[0]["alt"])
-    assert f"Bi-Gaussian, ρ = 16, n = 50: {before:.3g} to {after:.3g}" in alt
+    assert f"Bi-Gaussian, ρ = 16, n = 50: {before:.2f} to {after:.2f}" in alt
     for title in landing.ROWS:
         assert title in alt
 
