@@ -55,7 +55,7 @@ paper: setup ## set up, then compute all of the paper's experiments at full scal
 	@$(BIN)/nystrom paper
 
 refresh: setup ## set up, execute the committed notebooks again in place and show what changed
-	@$(BIN)/python -m nystrom_lib.companion.refresh
+	@$(BIN)/python -m nystrom_lib.companion.notebook.refresh
 
 test: setup ## set up, lint, then run every test: docstrings, notebooks (nbval) and the book included
 	@$(MAKE) --no-print-directory -j 2 lint compile

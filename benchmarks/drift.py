@@ -17,10 +17,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from nystrom_lib.companion.experiments import paper_experiment
-from nystrom_lib.companion.protocol import load_data, prepare
-from nystrom_lib.companion.runner import recompute
-from nystrom_lib.companion.tolerances import tolerance_for
+from nystrom_lib.companion.experiments.paper import paper_experiment
+from nystrom_lib.companion.experiments.protocol import load_data, prepare
+from nystrom_lib.companion.results.tolerances import tolerance_for
+from nystrom_lib.companion.running.runner import recompute
 
 Numbers = dict[str, dict[str, float]]
 

@@ -24,11 +24,11 @@ from pathlib import Path
 # Children are forked, and GNU OpenMP refuses to work in a forked process; all loops here run on one thread.
 os.environ.setdefault("NUMBA_THREADING_LAYER", "workqueue")
 
-from nystrom_lib.companion.components import BiGaussian, Gaussian, StochasticGradientDescent
-from nystrom_lib.companion.config import Experiment, Record
-from nystrom_lib.companion.results import Results
-from nystrom_lib.companion.runner import run
-from nystrom_lib.companion.store import Store
+from nystrom_lib.companion.experiments.components import BiGaussian, Gaussian, StochasticGradientDescent
+from nystrom_lib.companion.experiments.config import Experiment, Record
+from nystrom_lib.companion.results.store import Store
+from nystrom_lib.companion.results.table import Results
+from nystrom_lib.companion.running.runner import run
 
 EXPERIMENT = Experiment(
     data=BiGaussian(N=200),

@@ -30,35 +30,42 @@ class PairSums:
         self.pairs = self.n * ((batch or len(data)) + self.n)
         self.centre: Array = sample.mean(axis=0, dtype=np.float64) if kernel.radial else np.zeros(self.d)
         self._slope = kernel._address(profiles.SLOPE, kind)
-        self.blas = bool(pairs.uses_blas(self.n, batch or len(data), self.d))
-        self._S: NDArray[Any] = np.zeros((self.n, self.d), kind)
         self._batch = batch
-        self._over_landmarks = np.empty((self.n, self.d + 1), kind)
-        self._over_data = np.empty((self.n, self.d + 1), kind)
-        self._moved = np.zeros_like(self._S)
-        self._previous = np.zeros_like(self._S)
-        self._picked: NDArray[Any] = np.empty((batch, self.d), kind)
+        size = pairs.tile_size(self.n)
+        tiles, width = -(-self.n // size), pairs.augmented(self.d)
+        self._tiles: NDArray[Any] = np.zeros((tiles, self.d, size), kind)
+        self._over_landmarks = np.empty((tiles, width, size), kind)
+        self._over_data = np.empty((tiles, width, size), kind)
+        self._moved = np.zeros_like(self._tiles)
+        self._previous = np.zeros_like(self._tiles)
         self._work: dict[int, Any] = {}
         self.place(sample)
 
     def place(self, sample: NDArray[Any]) -> None:
         """Set the landmarks."""
-        self._S[:] = sample - self.centre
-        self._previous[:] = self._S
+        tiles, d, size = self._tiles.shape
+        padded = np.zeros((tiles * size, d), self._tiles.dtype)
+        padded[: self.n] = sample - self.centre
+        self._tiles[:] = padded.reshape(tiles, size, d).transpose(0, 2, 1)
+        self._previous[:] = self._tiles
 
     def take(self) -> Array:
         """The landmarks as they are now."""
-        sample: Array = self._S + self.centre
-        return sample
+        return self._sample(self._tiles)
 
     def step_back(self) -> Array:
         """The landmarks as they were before the last step."""
-        sample: Array = self._previous + self.centre
+        return self._sample(self._previous)
+
+    def _sample(self, tiles: NDArray[Any]) -> Array:
+        sample: Array = tiles.transpose(0, 2, 1).reshape(-1, self.d)[: self.n] + self.centre
         return sample
 
     def _workspace(self, slots: int) -> Any:
         if slots not in self._work:
-            self._work[slots] = pairs.make_workspace(slots, self.n, self._batch or len(self.data), self.d, self._S)
+            self._work[slots] = pairs.make_workspace(
+                slots, self.n, self._batch or len(self.data), self.d, self._tiles
+            )
         return self._work[slots]
 
     def totals(self) -> tuple[float, float]:
@@ -71,8 +78,8 @@ class PairSums:
         _, norm, total = self._run(pairs.SLOPES)
         over_landmarks = np.empty((self.n, self.d))
         over_data = np.empty((self.n, self.d))
-        pairs.left_derivatives(self.kernel.radial, self._S, self._over_landmarks, over_landmarks)
-        pairs.left_derivatives(self.kernel.radial, self._S, self._over_data, over_data)
+        pairs.left_derivatives(self.kernel.radial, self._tiles, self._over_landmarks, over_landmarks)
+        pairs.left_derivatives(self.kernel.radial, self._tiles, self._over_data, over_data)
         return norm, total, over_landmarks, over_data
 
     def descend(self, batches: NDArray[np.int64], first_part: int, iterations: int, step: float) -> int:
@@ -85,9 +92,9 @@ class PairSums:
         with one_pool(self.pairs) as (parallel, slots):
             run = pairs.run.parallel if parallel else pairs.run
             steps, norm, total = run(
-                self.kernel.radial, self._slope, self.kernel._p, self._S, self.data, self.centre, batches, first_part,
-                iterations, step, self._workspace(slots),
-                (self._over_landmarks, self._over_data, self._moved, self._previous, self._picked),
+                self.kernel.radial, self._slope, self.kernel._p, self.n, self._tiles, self.data, self.centre, batches,
+                first_part, iterations, step, self._workspace(slots),
+                (self._over_landmarks, self._over_data, self._moved, self._previous),
             )  # fmt: skip
         return int(steps), float(norm), float(total)
 

@@ -10,19 +10,15 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numba.extending import get_cython_function_address
 from numpy.typing import ArrayLike, NDArray
 
 from . import _validation as check
-from ._core import pairs, profiles
+from ._core import profiles, residuals
 from ._threads import one_pool, steady
 from ._validation import Array, as_writable
 from .kernels import Kernel, require
 
 __all__ = ["NystromApproximation", "nystrom_from_columns"]
-
-#: Up to this many coordinates, the criteria take every distance from differences rather than from norms.
-EXACT_DIMENSIONS = 16
 
 
 def pivoted_cholesky(matrix: Array) -> tuple[Array, NDArray[np.int64]]:
@@ -121,19 +117,14 @@ class NystromApproximation:
             return diagonal
         d = x.shape[1]
         S = self.sample[self._pivots] - self._centre
-        exact = d <= EXACT_DIMENSIONS
-        columns = np.ascontiguousarray(S.T)
         tile = 256
         residual = np.empty(len(x))
         with one_pool(len(x) * self.rank) as (parallel, slots):
-            scratch = (
-                np.zeros((slots, tile, d)), np.empty((slots, tile)), np.empty((slots, tile * self.rank)),
-            )  # fmt: skip
-            run = pairs.feature_tiles.parallel if parallel else pairs.feature_tiles
+            run = residuals.feature_tiles.parallel if parallel else residuals.feature_tiles
             run(
                 self.kernel.radial, self.kernel._address(profiles.VALUE), self.kernel._p, as_writable(x), self._centre,
-                S, columns, np.einsum("ij,ij->i", S, S), exact, self._factor, _trsm(), diagonal, tile, scratch,
-                features, residual,
+                S, np.einsum("ij,ij->i", S, S), self._factor, residuals.pack(self._factor), diagonal, tile,
+                residuals.make_scratch(slots, self.rank, tile, d), features, residual,
             )  # fmt: skip
         return residual
 
@@ -143,11 +134,6 @@ def _diagonal(kernel: Kernel, x: NDArray[Any]) -> Array:
     if kernel.radial:
         return np.full(len(x), kernel.diagonal(np.zeros((1, x.shape[1])))[0])
     return kernel.diagonal(x)
-
-
-def _trsm() -> int:
-    """The address of SciPy's dtrsm."""
-    return int(get_cython_function_address("scipy.linalg.cython_blas", "dtrsm"))
 
 
 @steady

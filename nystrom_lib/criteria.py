@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _sums
 from . import _validation as check
-from ._core import pairs, precise, profiles
+from ._core import precise, profiles, residuals
 from ._threads import one_pool, steady
 from ._validation import Array, as_writable
-from .approximation import EXACT_DIMENSIONS, NystromApproximation
+from .approximation import NystromApproximation
 from .kernels import Kernel, require
 from .radial_skd import checked
 
@@ -175,16 +175,11 @@ def _residual_tiles(kernel: Kernel, data: NDArray[Any], features: Array, K: Arra
     tiles = -(-N // side)
     totals = np.zeros(tiles * (tiles + 1) // 2)
     centre = data[:4096].mean(axis=0, dtype=np.float64) if kernel.radial else np.zeros(d)
-    exact = d <= EXACT_DIMENSIONS
     with one_pool(N * N) as (parallel, slots):
-        scratch = (
-            np.zeros((slots, side, d)), np.empty((slots, side)), np.empty((slots, side * side)),
-            np.empty((slots, side * side)), np.empty((slots, side, d)), np.zeros((slots, d, side)),
-        )  # fmt: skip
-        run = pairs.residual_tiles.parallel if parallel else pairs.residual_tiles
+        run = residuals.residual_tiles.parallel if parallel else residuals.residual_tiles
         run(
-            kernel.radial, kernel._address(profiles.VALUE), kernel._p, as_writable(data), centre,
-            np.empty((slots, side)), exact, features, as_writable(K), side, scratch, totals, E,
+            kernel.radial, kernel._address(profiles.VALUE), kernel._p, as_writable(data), centre, features,
+            as_writable(K), side, residuals.make_scratch(slots, side, side, d), totals, E,
         )  # fmt: skip
     return float(totals.sum())
 
@@ -210,7 +205,7 @@ def _symmetric_product(A: Array) -> Callable[[Array], Array]:
     def product(v: Array) -> Array:
         out = np.empty(len(A))
         with one_pool(A.size / 4) as (parallel, _):
-            multiply = pairs.symmetric_product.parallel if parallel else pairs.symmetric_product
+            multiply = residuals.symmetric_product.parallel if parallel else residuals.symmetric_product
             multiply(as_writable(A), as_writable(v), parts, out)
         return out
 

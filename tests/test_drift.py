@@ -36,7 +36,7 @@ def test_the_table_has_a_column_for_each_variant_but_the_first() -> None:
 
 
 def test_the_child_computes_what_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    from nystrom_lib.companion.experiments import paper_experiment
+    from nystrom_lib.companion.experiments.paper import paper_experiment
 
     small = paper_experiment("figure-2-n20")
     small = small.replace(

@@ -1,4 +1,5 @@
-"""Which module may import which: the library never needs its companion, the core needs nothing else."""
+"""Which module may import which: the library never needs its companion, the core needs nothing else, and the rooms of
+the companion stand in a row."""
 
 import ast
 from collections.abc import Iterator
@@ -12,6 +13,11 @@ COMPANION = f"{LIBRARY}.companion"
 #: `python -m nystrom_lib` is a door to the command line. No module imports it, so the library stays free of the
 #: companion all the same.
 DOOR = f"{LIBRARY}.__main__"
+#: The rooms of the companion in the order data go through them: each imports from itself, from those before it, and
+#: from the modules that lie beside the rooms, which need none of them.
+ROOMS = (
+    "experiments", "results", "running", "studies", "figures", "chapters", "claims", "notebook", "book", "cli",
+)  # fmt: skip
 
 
 def within(module: str, package: str) -> bool:
@@ -31,6 +37,12 @@ def imported(path: Path, root: Path) -> Iterator[str]:
             yield from (f"{source}.{alias.name}" for alias in node.names)
 
 
+def room(module: str) -> int:
+    """Which room of the companion a module is in, counted from 1; 0 if it lies beside the rooms."""
+    name = module.removeprefix(COMPANION + ".").split(".")[0]
+    return ROOMS.index(name) + 1 if name in ROOMS else 0
+
+
 def broken_rules(root: Path) -> list[str]:
     found = []
     for path in sorted((root / LIBRARY).rglob("*.py")):
@@ -42,12 +54,19 @@ def broken_rules(root: Path) -> list[str]:
                 found.append(f"{module} imports {name}: only the companion may")
             if within(module, CORE) and within(name, LIBRARY) and not within(name, CORE):
                 found.append(f"{module} imports {name}: the core imports only itself")
+            if within(module, COMPANION) and within(name, COMPANION) and room(name) > room(module):
+                found.append(f"{module} imports {name}: a room imports only from those before it")
     return found
 
 
 def test_every_import_keeps_the_rule(root: Path) -> None:
     assert (root / LIBRARY / "__init__.py").is_file()
     assert broken_rules(root) == []
+
+
+def test_every_folder_of_the_companion_has_its_place_in_the_row(root: Path) -> None:
+    folders = {path.parent.name for path in (root / LIBRARY / "companion").glob("*/__init__.py")}
+    assert folders == set(ROOMS)
 
 
 @pytest.mark.parametrize(
@@ -63,11 +82,19 @@ def test_every_import_keeps_the_rule(root: Path) -> None:
         ("_core/sums.py", "import nystrom_lib", False),
         ("_core/sums.py", "from . import exponential\nimport numpy", True),
         ("_core/sums.py", "from nystrom_lib._core.exponential import exp", True),
-        ("companion/results.py", "from ..kernels import Gaussian\nfrom . import figures", True),
+        ("companion/results/table.py", "from ...kernels import Gaussian\nfrom ..experiments import seeds", True),
+        ("companion/results/table.py", "from . import store\nfrom ..settings import canonical_json", True),
+        ("companion/results/table.py", "def f():\n    from ..running.runner import recompute", False),
+        ("companion/results/table.py", "from .. import figures", False),
+        ("companion/results/table.py", "import nystrom_lib.companion.book", False),
+        ("companion/book/__init__.py", "from ..notebook.page import markdown_table", True),
+        ("companion/notebook/__init__.py", "from ..book import build", False),
+        ("companion/settings.py", "from .errors import CompanionError", True),
+        ("companion/settings.py", "from .experiments.config import Experiment", False),
         ("descent.py", "from ._core import sums", True),
         ("__main__.py", "from nystrom_lib.companion.cli import main", True),
         ("__init__.py", "from .__main__ import main", False),
-        ("companion/results.py", "import nystrom_lib.__main__", False),
+        ("companion/results/table.py", "import nystrom_lib.__main__", False),
     ],
 )
 def test_the_rule_tells_good_imports_from_bad(tmp_path: Path, where: str, line: str, allowed: bool) -> None:

@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from nystrom_lib.companion import readme
-from nystrom_lib.companion.book import landing
+from nystrom_lib.companion.book import landing, readme
 
 
 def test_the_numbers_are_those_of_the_results(root: Path) -> None:

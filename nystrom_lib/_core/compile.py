@@ -18,7 +18,8 @@ from numba.misc.appdirs import AppDirs
 #: values are finite, so that a NaN on its way in is still a NaN on its way out.
 SUMS = {"reassoc", "contract", "nsz"}
 
-#: Where the order of operations carries the meaning: rounding tricks, compensated arithmetic.
+#: Where the order of operations carries the meaning (rounding tricks, compensated arithmetic), and in all that others
+#: call: numba keeps a copy in each caller, optimised apart, and which of them runs is for the linker to choose.
 ORDERED = {"contract"}
 
 

@@ -1,20 +1,19 @@
-r"""Loops over pairs (landmark, point): everything the radial SKD and its descents are made of.
+r"""Loops over pairs (point, landmark): everything the radial SKD and its descents are made of.
 
 With :math:`K^2(s, x) = \varphi(t)`, where :math:`t = \|s-x\|^2` (``radial``) or :math:`t = \langle s, x\rangle`,
 one pass over the pairs gives for each landmark :math:`s_k`
 
-.. math:: \sum_x \varphi'(t)\;(\in\mathbb R), \qquad \sum_x \varphi'(t)\,x\;(\in\mathbb R^d),
+.. math:: \sum_x \varphi'(t)\,x\;(\in\mathbb R^d), \qquad \sum_x \varphi'(t)\;(\in\mathbb R),
 
 and the total :math:`\sum\varphi(t)`. Every derivative in the paper is a combination of these.
 
-Two ways through the pairs, chosen by size alone (:func:`uses_blas`) and never by the number of threads:
+Pairs are taken in tiles that fit the first-level cache, a point in each row, a landmark in each column. Points are
+kept as rows :math:`(x, 1)`. Landmarks are kept tile by tile, an array of shape (tiles, d, size) whose last tile may
+not be full, and the sums above likewise, with d + 1 rows. The work on a tile is done by the vectors of :mod:`.vectors`.
 
-* *fused*: differences coordinate by coordinate, in blocks small enough for the first-level cache (:mod:`.vectors`);
-* *BLAS*: :math:`\|s\|^2 + \|x\|^2 - 2\langle s, x\rangle` by matrix products, with the pairs that cancel redone.
-
-All coordinates are taken relative to ``centre``, without which the second way, and the sums of :math:`\varphi' x`,
-would lose the digits of a common offset. Sums are split into pieces fixed by the sizes and added in a fixed order,
-so that a result does not depend on how many threads shared the work.
+Coordinates are taken relative to ``centre``, without which sums of :math:`\varphi' x` would lose the digits of a
+common offset. Sums are split into pieces fixed by the sizes and added in a fixed order, so that a result does not
+depend on how many threads shared the work.
 """
 
 from __future__ import annotations
@@ -25,20 +24,16 @@ from numba import get_thread_id, prange, types
 from numba.extending import intrinsic
 
 from . import vectors
-from .compile import SUMS, both, jit, wide
+from .compile import ORDERED, both, jit, wide
 
-BUFFER = 4096  #: pair scalars that the fused way evaluates at once: they fit the first-level cache
-FUSED_ROWS = 96  #: landmarks per tile of the fused way
-FUSED_POINTS = 256  #: points per tile of the fused way, at most
+BUFFER = 4096  #: pair scalars of a tile: they fit the first-level cache
+COLUMNS = 64  #: landmarks of a tile at most: a tile of landmarks with landmarks is a square
+PIECES = 32  #: into how many pieces the data are cut at most
+GROUPS = 8  #: into how many groups the tiles of pairs of landmarks are cut at most
 FILL_ROWS = 16  #: rows of a kernel matrix filled together
 FILL_COLUMNS = 1024  #: columns of a kernel matrix filled together
-TILE_ROWS = 128  #: landmarks per tile of the BLAS way
-TILE_POINTS = 256  #: points per tile of the BLAS way
-SYMMETRIC_FROM = 384  #: from this many landmarks the BLAS way uses the symmetry of K_S: fewer gain nothing,
-SYMMETRIC_TO = 4096  #: and more than this many would need too much memory
-CANCELLED = 1e-4  #: pairs closer than this, relative to their norms, are computed again from differences
-
-NOWHERE = -(2**40)  #: no point of one set is a point of the other
+EXACT = 16  #: up to this many coordinates, distances come from differences, beyond it from norms and products
+CANCELLED = 1e-4  #: pairs closer than this, relative to their norms, are then computed again from differences
 
 TOTALS, SLOPES = -1, -2  #: what :func:`run` can do besides a number of steps
 
@@ -65,13 +60,7 @@ def apply(address, t, p):
     return call(address, t.ctypes.data, t.size, p.ctypes.data)
 
 
-@jit()
-def uses_blas(n, m, d):
-    """Whether matrix products are the quicker way for n landmarks and m points in ℝᵈ (measured)."""
-    return d > 24 and n >= 16 and m >= 16
-
-
-# --- the fused way --------------------------------------------------------------------------------------------
+# --- one tile ---------------------------------------------------------------------------------------------------
 
 
 @jit()
@@ -83,7 +72,33 @@ def aligned(slots, size, like):
     return raw[skip : skip + slots * size].reshape((slots, size))
 
 
-@jit(flags=SUMS)
+@jit()
+def augmented(d):
+    """Numbers in the row (x, 1) of a point, filled up with zeros."""
+    return (d + vectors.COORDINATES) // vectors.COORDINATES * vectors.COORDINATES
+
+
+@jit()
+def tile_size(n):
+    """Landmarks of a tile: n cut into as few as can be, about equal, in whole vectors."""
+    tiles = (n + COLUMNS - 1) // COLUMNS
+    return min(n, ((n + tiles - 1) // tiles + 7) // 8 * 8)
+
+
+@jit(flags=ORDERED)
+def load_points(X, picks, start, m, centre, XA):
+    """Rows (x, 1) of the points start … start+m of X, centred; ``picks`` says which they are, unless it is empty."""
+    d = X.shape[1]
+    for j in range(m):
+        i = picks[start + j] if picks.size > 0 else start + j
+        for l in range(d):
+            XA[j, l] = X[i, l] - centre[l]
+        XA[j, d] = 1.0
+        for l in range(d + 1, XA.shape[1]):
+            XA[j, l] = 0.0
+
+
+@jit(flags=ORDERED)
 def load_columns(X, start, m, centre, XT):
     """Points start … start+m of X, centred, a column of XT each."""
     for l in range(X.shape[1]):
@@ -91,39 +106,92 @@ def load_columns(X, start, m, centre, XT):
             XT[l, j] = X[start + j, l] - centre[l]
 
 
-@jit(flags=SUMS)
-def load_augmented(X, start, m, centre, XA):
-    """Points start … start+m of X, centred, a row of XA each, followed by a one and zeros."""
-    d = X.shape[1]
+@jit(flags=ORDERED)
+def transpose(A, m, n, B):
+    """B[k, j] = A[j, k] for j < m, k < n, at the beginning of rows of whatever length."""
+    if m >= vectors.BYTES // A.itemsize and n >= vectors.BYTES // A.itemsize:
+        vectors.transpose(A, A.ctypes.data, A.shape[1], m, n, B.ctypes.data, B.shape[1])
+        return
     for j in range(m):
-        for l in range(d):
-            XA[j, l] = X[start + j, l] - centre[l]
-        XA[j, d] = 1.0
-        for l in range(d + 1, XA.shape[1]):
-            XA[j, l] = 0.0
+        for k in range(n):
+            B[k, j] = A[j, k]
 
 
-@jit(flags=SUMS)
-def scalars(radial, t, at, stride, A, first, m, XT, n, d):
-    """t[at + j·stride + k] = the pair scalar of row ``first`` + j of A and column k of XT, from differences."""
+@jit(flags=ORDERED)
+def exact_scalars(radial, t, at, stride, A, first, m, XT, k0, n, d):
+    """t[at + j·stride + k] = the pair scalar of row ``first`` + j of A and column k0 + k of XT, from differences."""
     if m >= vectors.ROWS and n >= vectors.BYTES // t.itemsize:
-        place, rows = t[at:].ctypes.data, A[first:].ctypes.data
+        place, rows, columns = t[at:].ctypes.data, A[first:].ctypes.data, XT[0, k0:].ctypes.data
         if radial:
-            vectors.squares(t, place, stride, rows, A.shape[1], m, XT.ctypes.data, XT.shape[1], n, d)
+            vectors.squares(t, place, stride, rows, A.shape[1], m, columns, XT.shape[1], n, d)
         else:
-            vectors.products(t, place, stride, rows, A.shape[1], m, XT.ctypes.data, XT.shape[1], n, d)
+            vectors.products(t, place, stride, rows, A.shape[1], m, columns, XT.shape[1], n, d)
         return
     for j in range(m):
         for k in range(n):
             found = t.dtype.type(0.0)
             for l in range(d):
-                x, s = A[first + j, l], XT[l, k]
+                x, s = A[first + j, l], XT[l, k0 + k]
                 found += (x - s) * (x - s) if radial else x * s
             t[at + j * stride + k] = found
 
 
-@jit(flags=SUMS)
-def gather(t, n, XA, m, G):
+@jit(flags=ORDERED)
+def row_norms(A, m, d, norms):
+    """norms[j] = Σ_l A[j, l]² for j < m, in four sums, none of which waits for another."""
+    for j in range(m):
+        a = b = c = e = A.dtype.type(0.0)
+        for l in range(0, d - 3, 4):
+            a += A[j, l] * A[j, l]
+            b += A[j, l + 1] * A[j, l + 1]
+            c += A[j, l + 2] * A[j, l + 2]
+            e += A[j, l + 3] * A[j, l + 3]
+        for l in range(d // 4 * 4, d):
+            a += A[j, l] * A[j, l]
+        norms[j] = (a + b) + (c + e)
+
+
+@jit(flags=ORDERED)
+def column_norms(XT, n, norms):
+    """norms[k] = Σ_l XT[l, k]² for k < n."""
+    for k in range(n):
+        norms[k] = 0.0
+    for l in range(XT.shape[0]):
+        for k in range(n):
+            norms[k] += XT[l, k] * XT[l, k]
+
+
+@jit()
+def by_norms(radial, d):
+    """Whether distances come from norms, which then have to be there."""
+    return radial and d > EXACT
+
+
+@jit(flags=ORDERED)
+def scalars(radial, t, A, norms_a, m, XT, norms_t, n, d):
+    """t[j·n + k] = the pair scalar of row j of A and column k of XT, distances in the quicker of two ways."""
+    if not by_norms(radial, d):
+        exact_scalars(radial, t, 0, n, A, 0, m, XT, 0, n, d)
+        return
+    exact_scalars(False, t, 0, n, A, 0, m, XT, 0, n, d)
+    for j in range(m):
+        norm = norms_a[j]
+        row = t[j * n : (j + 1) * n]
+        cancelled = 0
+        for l in range(n):
+            k = U(l)
+            scale = norm + norms_t[k]
+            q = scale - 2.0 * row[k]
+            cancelled += q < CANCELLED * scale
+            row[k] = q
+        if cancelled > 0:
+            for k in range(n):
+                if row[k] < CANCELLED * (norm + norms_t[k]):
+                    exact_scalars(True, t, j * n + k, n, A, j, 1, XT, k, 1, d)
+
+
+@jit(flags=ORDERED)
+def gather(t, m, n, XA, G):
     """G[l, k] += Σ_j t[j·n + k] XA[j, l]."""
     if n >= vectors.BYTES // t.itemsize:
         vectors.gather(
@@ -136,212 +204,17 @@ def gather(t, n, XA, m, G):
                 G[l, k] += t[j * n + k] * XA[j, l]
 
 
-@jit()
-def augmented(d):
-    """Numbers in a row of augmented coordinates."""
-    return (d + vectors.COORDINATES) // vectors.COORDINATES * vectors.COORDINATES
-
-
-@jit(flags=SUMS)
-def fused_rows(radial, slopes, address, p, S, k0, k1, X, i0, i1, centre, st, xa, t, g, out):
-    """Landmarks k0 … k1 against points i0 … i1: returns Σφ and, with ``slopes``, fills their rows of ``out``."""
-    n, d = k1 - k0, S.shape[1]
-    width = augmented(d)
-    block = min(FUSED_POINTS, max(vectors.ROWS, BUFFER // n // vectors.ROWS * vectors.ROWS))
-    ST = st[: d * FUSED_ROWS].reshape((d, FUSED_ROWS))
-    XA = xa[: block * width].reshape((block, width))
-    G = g[: width * FUSED_ROWS].reshape((width, FUSED_ROWS))
-    for l in range(d):
-        for k in range(n):
-            ST[l, k] = S[k0 + k, l]
+@jit(flags=ORDERED)
+def tile_sums(radial, slopes, address, p, XA, norms_x, m, ST, norms_s, n, t, G):
+    """m points against the n landmarks of a tile: returns Σφ and, with ``slopes``, adds to G."""
+    scalars(radial, t, XA, norms_x, m, ST, norms_s, n, ST.shape[0])
+    total = call(address, t.ctypes.data, m * n, p.ctypes.data)
     if slopes:
-        for l in range(width):
-            for k in range(n):
-                G[l, k] = 0.0
-    total = 0.0
-    for start in range(i0, i1, block):
-        m = min(block, i1 - start)
-        load_augmented(X, start, m, centre, XA)
-        scalars(radial, t, 0, n, XA, 0, m, ST, n, d)
-        total += call(address, t.ctypes.data, m * n, p.ctypes.data)
-        if slopes:
-            gather(t, n, XA, m, G)
-    if slopes:
-        for k in range(n):
-            for l in range(d + 1):
-                out[k0 + k, l] = G[l, k]
-    return total
-
-
-# --- the BLAS way ---------------------------------------------------------------------------------------------
-
-
-@jit(flags=SUMS)
-def load_rows(X, start, m, centre, XB, norms):
-    """Points start … start+m of X, centred, a row each, and their squared norms."""
-    for j in range(m):
-        norm = 0.0
-        for l in range(X.shape[1]):
-            value = X[start + j, l] - centre[l]
-            XB[j, l] = value
-            norm += value * value
-        norms[j] = norm
-
-
-@jit(flags=SUMS)
-def squared_norms(S, norms):
-    for k in range(S.shape[0]):
-        norm = 0.0
-        for l in range(S.shape[1]):
-            norm += S[k, l] * S[k, l]
-        norms[k] = norm
-
-
-@jit(flags=SUMS)
-def distances(Q, A, a0, norms_a, B, norms_b, same):
-    """Turn Q[k, j] = ⟨a, b⟩ into ‖a − b‖², pairs that cancel computed again from their differences.
-
-    Point k + ``same`` of B is point k of A itself; NOWHERE if the two have nothing in common.
-    """
-    for k in range(Q.shape[0]):
-        norm = norms_a[a0 + k]
-        cancelled = 0
-        for j in range(Q.shape[1]):
-            scale = norm + norms_b[j]
-            q = scale - 2.0 * Q[k, j]
-            cancelled += q < CANCELLED * scale
-            Q[k, j] = q
-        if 0 <= k + same < Q.shape[1]:
-            Q[k, k + same] = 0.0
-            cancelled -= 1
-        if cancelled > 0:
-            for j in range(Q.shape[1]):
-                if Q[k, j] < CANCELLED * (norm + norms_b[j]) and j != k + same:
-                    q = 0.0
-                    for l in range(A.shape[1]):
-                        difference = A[a0 + k, l] - B[j, l]
-                        q += difference * difference
-                    Q[k, j] = q
-
-
-@jit(flags=SUMS)
-def blas_rows(
-    radial, slopes, address, p, S, norms, k0, k1, X, i0, i1, centre, own, xb, norms_x, q, g, out
-):
-    """The same as :func:`fused_rows`, for a tile of at most TILE_ROWS landmarks."""
-    rows = k1 - k0
-    d = S.shape[1]
-    total = 0.0
-    if slopes:
-        out[k0:k1] = 0.0
-    for start in range(i0, i1, TILE_POINTS):
-        m = min(TILE_POINTS, i1 - start)
-        points = xb[: m * d].reshape((m, d))
-        load_rows(X, start, m, centre, points, norms_x)
-        Q = q[: rows * m].reshape((rows, m))
-        np.dot(S[k0:k1], points.T, Q)
-        if radial:
-            distances(Q, S, k0, norms, points, norms_x, k0 - start if own else NOWHERE)
-        total += call(address, q.ctypes.data, rows * m, p.ctypes.data)
-        if slopes:
-            G = g[: rows * d].reshape((rows, d))
-            np.dot(Q, points, G)
-            for k in range(rows):
-                weight = out.dtype.type(0.0)
-                for j in range(m):
-                    weight += Q[k, j]
-                for l in range(d):
-                    out[k0 + k, l] += G[k, l]
-                out[k0 + k, d] += weight
-    return total
-
-
-@jit(flags=SUMS)
-def add_product(Q, points, g, part):
-    """part = (Q · points, row sums of Q)."""
-    rows, d = Q.shape[0], points.shape[1]
-    G = g[: rows * d].reshape((rows, d))
-    np.dot(Q, points, G)
-    for k in range(rows):
-        weight = part.dtype.type(0.0)
-        for j in range(Q.shape[1]):
-            weight += Q[k, j]
-        for l in range(d):
-            part[k, l] = G[k, l]
-        part[k, d] = weight
-
-
-@jit(flags=SUMS)
-def add_transposed_product(Q, points, g, part):
-    """part = (Qᵀ · points, column sums of Q)."""
-    columns, d = Q.shape[1], points.shape[1]
-    G = g[: columns * d].reshape((columns, d))
-    np.dot(Q.T, points, G)
-    for j in range(columns):
-        for l in range(d):
-            part[j, l] = G[j, l]
-        part[j, d] = 0.0
-    for k in range(Q.shape[0]):
-        for j in range(columns):
-            part[j, d] += Q[k, j]
-
-
-@jit(flags=SUMS)
-def symmetric_tile(radial, slopes, address, p, S, norms, I, J, q, g, part):
-    """Pairs of the landmarks of tiles I and J: returns their Σφ; part[0] is what they add to I, part[1] to J."""
-    n = S.shape[0]
-    a0, a1 = I * TILE_ROWS, min((I + 1) * TILE_ROWS, n)
-    b0, b1 = J * TILE_ROWS, min((J + 1) * TILE_ROWS, n)
-    Q = q[: (a1 - a0) * (b1 - b0)].reshape((a1 - a0, b1 - b0))
-    np.dot(S[a0:a1], S[b0:b1].T, Q)
-    if radial:
-        distances(Q, S, a0, norms, S[b0:b1], norms[b0:b1], 0 if I == J else NOWHERE)
-    total = call(address, q.ctypes.data, Q.size, p.ctypes.data)
-    if slopes:
-        add_product(Q, S[b0:b1], g, part[0])
-        if I != J:
-            add_transposed_product(Q, S[a0:a1], g, part[1])
+        gather(t, m, n, XA, G)
     return total
 
 
 # --- whole sums, on one thread or several ---------------------------------------------------------------------
-
-
-@jit()
-def tile_rows(n, blas):
-    """Landmarks per tile; those of the fused way are about equal, in whole vectors."""
-    if blas:
-        return TILE_ROWS
-    tiles = (n + FUSED_ROWS - 1) // FUSED_ROWS
-    return ((n + tiles - 1) // tiles + 15) // 16 * 16
-
-
-@both(flags=SUMS)
-def data_sums(radial, slopes, address, p, S, norms, X, centre, own, blas, scratch, pieces, out, totals):
-    """All landmarks against all points.
-
-    Work is cut into tiles of landmarks × ``pieces`` of the data; piece c fills ``out[c]``, item i ``totals[i]``.
-    """
-    n = S.shape[0]
-    N = X.shape[0]
-    rows = tile_rows(n, blas)
-    tiles = (n + rows - 1) // rows
-    for item in prange(tiles * pieces):
-        wide()
-        tile, piece = divmod(np.int64(item), pieces)
-        slot = get_thread_id()
-        k0, k1 = tile * rows, min((tile + 1) * rows, n)
-        i0, i1 = piece * N // pieces, (piece + 1) * N // pieces
-        if blas:
-            totals[item] = blas_rows(
-                radial, slopes, address, p, S, norms, k0, k1, X, i0, i1, centre, own,
-                scratch[0][slot], scratch[1][slot], scratch[2][slot], scratch[3][slot], out[piece],
-            )  # fmt: skip
-        else:
-            totals[item] = fused_rows(
-                radial, slopes, address, p, S, k0, k1, X, i0, i1, centre,
-                scratch[0][slot], scratch[1][slot], scratch[2][slot], scratch[3][slot], out[piece],
-            )  # fmt: skip
 
 
 @jit()
@@ -355,178 +228,176 @@ def upper_tile(item, tiles):
     return row, row + column
 
 
-@both(flags=SUMS)
-def landmark_sums(radial, slopes, address, p, S, norms, scratch, parts, totals, out):
-    """All pairs of landmarks, each unordered pair of tiles once; what a tile adds is kept apart and added in order."""
-    n, d = S.shape
-    tiles = (n + TILE_ROWS - 1) // TILE_ROWS
-    for item in prange(tiles * (tiles + 1) // 2):
-        wide()
-        I, J = upper_tile(item, tiles)
-        slot = get_thread_id()
-        total = symmetric_tile(
-            radial, slopes, address, p, S, norms, I, J, scratch[2][slot], scratch[3][slot], parts[item]
-        )
-        totals[item] = total if I == J else 2.0 * total
-    if slopes:
-        for index in prange(tiles):
-            tile = np.int64(index)
-            start = tile * TILE_ROWS
-            rows = min(TILE_ROWS, n - start)
-            for k in range(rows):
-                for l in range(d + 1):
-                    out[start + k, l] = 0.0
-            for other in range(tiles):
-                I, J = min(tile, other), max(tile, other)
-                item = I * tiles - I * (I - 1) // 2 + J - I
-                side = 0 if tile <= other else 1
-                for k in range(rows):
-                    for l in range(d + 1):
-                        out[start + k, l] += parts[item, side, k, l]
-
-
 @jit()
-def count_pieces(tiles, n, N):
-    """Into how many pieces the data are cut: enough to share out few tiles of landmarks, by the sizes alone."""
-    return max(1, min(32 // tiles, n * N // 40_000, N // 1024))
+def clear(G):
+    flat = G.reshape(G.size)
+    for i in range(flat.size):
+        flat[i] = 0.0
 
 
 @jit()
 def make_workspace(slots, n, N, d, like):
     """Every buffer that sums over n landmarks and N points need, allocated once per run."""
-    kind = like.dtype
-    blas = uses_blas(n, N, d)
-    if blas:
-        points = min(TILE_POINTS, max(N, n))
-        scratch = (
-            aligned(slots, points * d, like),
-            aligned(slots, points, like),
-            aligned(slots, TILE_ROWS * max(points, TILE_ROWS), like),
-            aligned(slots, TILE_ROWS * d, like),
-        )
-    else:
-        scratch = (
-            aligned(slots, d * FUSED_ROWS, like),
-            aligned(slots, FUSED_POINTS * augmented(d), like),
-            aligned(slots, BUFFER, like),
-            aligned(slots, augmented(d) * FUSED_ROWS, like),
-        )
-    rows = tile_rows(n, blas)
-    items = (n + rows - 1) // rows
-    pieces = count_pieces(items, n, N)
-    symmetric = blas and SYMMETRIC_FROM <= n <= SYMMETRIC_TO
-    tiles = items * (items + 1) // 2 if symmetric else 0
-    pieces_s = 0 if symmetric else count_pieces(items, n, n)
+    kind, width, size = like.dtype, augmented(d), tile_size(n)
+    tiles = (n + size - 1) // size
+    groups = max(1, min(GROUPS, tiles * (tiles + 1) // 16))
+    pieces = max(1, min(PIECES, n * N // 40_000, N // 48))
     return (
-        scratch,
-        np.empty((tiles, 2, TILE_ROWS, d + 1), kind),
-        np.zeros(max(tiles, items * pieces_s)),  # totals over landmarks
-        np.empty((pieces_s, n, d + 1), kind),
-        np.zeros(items * pieces),  # totals over data
-        np.empty((pieces, n, d + 1), kind),
-        np.zeros(n, kind),  # squared norms
-        np.zeros(d, kind),  # the centre of what is centred already
-        blas,
+        aligned(slots, BUFFER, like),  # a tile,
+        aligned(slots, COLUMNS * COLUMNS, like),  # and transposed
+        aligned(slots, BUFFER // 8 * width, like),  # points
+        aligned(slots, BUFFER // 8, like),  # and their norms
+        np.zeros((n, width), kind),  # landmarks as points
+        np.zeros(n, kind),  # and their norms
+        np.empty((groups, tiles, width, size), kind),
+        np.zeros(groups),
+        np.empty((pieces, tiles, width, size), kind),
+        np.zeros(pieces),
     )
 
 
-@jit(flags=SUMS)
-def reduce_pieces(parts, out):
-    """out = Σ_c parts[c], in the order of c."""
-    for k in range(out.shape[0]):
-        for l in range(out.shape[1]):
-            value = parts[0, k, l]
-            for c in range(1, parts.shape[0]):
-                value += parts[c, k, l]
-            out[k, l] = value
+@both(flags=ORDERED)
+def landmark_sums(radial, slopes, address, p, n, ST, work, parts, totals):
+    """All pairs of landmarks, each unordered pair of tiles once; group g fills ``parts[g]`` and ``totals[g]``."""
+    tiles, _, size = ST.shape
+    items = tiles * (tiles + 1) // 2
+    groups = totals.shape[0]
+    SA, norms = work[4], work[5]
+    for index in prange(groups):
+        wide()
+        group = np.int64(index)
+        slot = get_thread_id()
+        t, turned, G = work[0][slot], work[1][slot], parts[group]
+        if slopes:
+            clear(G)
+        total = 0.0
+        for item in range(group * items // groups, (group + 1) * items // groups):
+            I, J = upper_tile(item, tiles)
+            a0, a1, b0, b1 = I * size, min((I + 1) * size, n), J * size, min((J + 1) * size, n)
+            rows, columns = a1 - a0, b1 - b0
+            found = tile_sums(
+                radial, slopes, address, p, SA[a0:a1], norms[a0:a1], rows, ST[J], norms[b0:b1], columns, t, G[J]
+            )
+            total += found if I == J else 2.0 * found
+            if slopes and I != J:
+                across = t[: rows * columns].reshape((rows, columns))
+                transpose(across, rows, columns, turned[: rows * columns].reshape((columns, rows)))
+                gather(turned, columns, rows, SA[b0:b1], G[I])
+        totals[group] = total
 
 
-@jit(flags=SUMS)
-def ordered_sum(values):
+@both(flags=ORDERED)
+def data_sums(radial, slopes, address, p, X, picks, N, centre, n, ST, work, parts, totals):
+    """N points of the data, the first or those that ``picks`` names, against all landmarks, piece by piece."""
+    tiles, d, size = ST.shape
+    width = augmented(d)
+    block = BUFFER // max(size, 8) // vectors.ROWS * vectors.ROWS
+    pieces = totals.shape[0]
+    for index in prange(pieces):
+        wide()
+        piece = np.int64(index)
+        slot = get_thread_id()
+        t, norms, G = work[0][slot], work[3][slot], parts[piece]
+        XA = work[2][slot][: block * width].reshape((block, width))
+        if slopes:
+            clear(G)
+        total = 0.0
+        stop = (piece + 1) * N // pieces
+        for start in range(piece * N // pieces, stop, block):
+            m = min(block, stop - start)
+            load_points(X, picks, start, m, centre, XA)
+            if by_norms(radial, d):
+                row_norms(XA, m, d, norms)
+            for J in range(tiles):
+                b0, b1 = J * size, min((J + 1) * size, n)
+                total += tile_sums(
+                    radial, slopes, address, p, XA, norms, m, ST[J], work[5][b0:b1], b1 - b0, t, G[J]
+                )
+        totals[piece] = total
+
+
+@jit(flags=ORDERED)
+def add_parts(parts, totals, slopes, out):
+    """Add up the parts in order: sums of slopes to ``out`` (which a single part is), totals as what is returned."""
+    if slopes and parts.shape[0] > 1:
+        out[:] = parts[0]
+        flat = out.reshape(out.size)
+        for c in range(1, parts.shape[0]):
+            part = parts[c].reshape(out.size)
+            for i in range(flat.size):
+                flat[i] += part[i]
     total = 0.0
-    for i in range(values.shape[0]):
-        total += values[i]
+    for c in range(totals.shape[0]):
+        total += totals[c]
     return total
 
 
-@both(flags=SUMS, loops=False)
-def against_data(radial, slopes, address, p, S, X, centre, own, work, totals, parts, out):
-    """Σφ over landmarks × points; with ``slopes`` the sums of φ'x and φ' of each landmark go to ``out``.
-
-    ``own`` says that the points are the landmarks themselves.
-    """
-    pieces = parts.shape[0]
-    found = out.reshape((1, *out.shape)) if pieces == 1 else parts
-    data_sums(radial, slopes, address, p, S, work[6], X, centre, own, work[8], work[0], pieces, found, totals)
-    if slopes and pieces > 1:
-        reduce_pieces(parts, out)
-    return ordered_sum(totals)
-
-
-@both(flags=SUMS, loops=False)
-def among_landmarks(radial, slopes, address, p, S, work, out):
-    """‖K_S‖_F² = Σφ over all pairs of landmarks, and likewise the sums of slopes."""
-    scratch, tiles, totals, parts, _, _, norms, zero, blas = work
-    if blas:
-        squared_norms(S, norms)
-    if tiles.shape[0] > 0:
-        landmark_sums(radial, slopes, address, p, S, norms, scratch, tiles, totals, out)
-        return ordered_sum(totals)
-    return against_data(radial, slopes, address, p, S, S, zero, True, work, totals, parts, out)
+@both(flags=ORDERED, loops=False)
+def among_landmarks(radial, slopes, address, p, n, ST, work, out):
+    """‖K_S‖_F² = Σφ over all pairs of landmarks; with ``slopes`` the sums of φ'x and φ' of each go to ``out``."""
+    tiles, d, size = ST.shape
+    for J in range(tiles):
+        b0, b1 = J * size, min((J + 1) * size, n)
+        transpose(ST[J], d, b1 - b0, work[4][b0:b1])
+        if by_norms(radial, d):
+            column_norms(ST[J], b1 - b0, work[5][b0:b1])
+    work[4][:, d] = 1.0
+    parts = out.reshape((1, *out.shape)) if work[7].shape[0] == 1 else work[6]
+    landmark_sums(radial, slopes, address, p, n, ST, work, parts, work[7])
+    return add_parts(parts, work[7], slopes, out)
 
 
-@jit(flags=SUMS)
-def left_derivatives(radial, S, sums, out):
+@both(flags=ORDERED, loops=False)
+def against_data(radial, slopes, address, p, X, picks, centre, n, ST, work, out):
+    """T₁ = Σφ over points × landmarks, and likewise the sums of slopes; comes after :func:`among_landmarks`."""
+    N = picks.size if picks.size > 0 else X.shape[0]
+    parts = out.reshape((1, *out.shape)) if work[9].shape[0] == 1 else work[8]
+    data_sums(radial, slopes, address, p, X, picks, N, centre, n, ST, work, parts, work[9])
+    return add_parts(parts, work[9], slopes, out)
+
+
+@jit(flags=ORDERED)
+def left_derivatives(radial, ST, sums, out):
     """out[k] = Σ_x ∂[l]K²(s_k, x): 2(s_k Σφ' − Σφ'x) for a radial kernel, Σφ'x for a dot product."""
-    d = out.shape[1]
-    last = sums.shape[1] - 1
+    _, d, size = ST.shape
     for k in range(out.shape[0]):
+        J, i = divmod(k, size)
         for l in range(d):
             if radial:
-                out[k, l] = 2.0 * (S[k, l] * sums[k, last] - sums[k, l])
+                out[k, l] = 2.0 * (ST[J, l, i] * sums[J, d, i] - sums[J, l, i])
             else:
-                out[k, l] = sums[k, l]
+                out[k, l] = sums[J, l, i]
 
 
-@jit(flags=SUMS)
-def move(radial, S, over_landmarks, over_data, a, b, moved):
-    """moved = S − a·Σ_j ∂[l]K²(s, s_j) + b·Σ_x ∂[l]K²(s, x); returns a number that is finite iff ``moved`` is."""
-    last = over_data.shape[1] - 1
-    check = 0.0
-    for k in range(S.shape[0]):
-        if radial:
-            weight = 2.0 * (a * over_landmarks[k, last] - b * over_data[k, last])
-            for l in range(S.shape[1]):
-                value = S[k, l] - weight * S[k, l] + 2.0 * (a * over_landmarks[k, l] - b * over_data[k, l])
-                moved[k, l] = value
-                check += value * 0.0
-        else:
-            for l in range(S.shape[1]):
-                value = S[k, l] - a * over_landmarks[k, l] + b * over_data[k, l]
-                moved[k, l] = value
-                check += value * 0.0
-    return check
+@jit(flags=ORDERED)
+def move(radial, n, ST, over_landmarks, over_data, a, b, moved):
+    """moved = S − a·Σ_j ∂[l]K²(s, s_j) + b·Σ_x ∂[l]K²(s, x); returns how many numbers of ``moved`` are not finite."""
+    tiles, d, size = ST.shape
+    lost = 0
+    for J in range(tiles):
+        for l in range(d):
+            for k in range(min(size, n - J * size)):
+                value = a * over_landmarks[J, l, k] - b * over_data[J, l, k]
+                if radial:
+                    weight = a * over_landmarks[J, d, k] - b * over_data[J, d, k]
+                    value = 2.0 * (weight * ST[J, l, k] - value)
+                value = ST[J, l, k] - value
+                moved[J, l, k] = value
+                lost += not abs(value) < np.inf
+    return lost
 
 
 @jit()
-def advance(previous, S, moved):
+def advance(previous, ST, moved):
     """previous ← S ← moved."""
-    a, b, c = previous.reshape(S.size), S.reshape(S.size), moved.reshape(S.size)
+    a, b, c = previous.reshape(ST.size), ST.reshape(ST.size), moved.reshape(ST.size)
     for i in range(b.size):
         a[i] = b[i]
         b[i] = c[i]
 
 
-@jit(flags=SUMS)
-def pick(X, centre, picks, XB):
-    """The points of a batch, centred."""
-    for j in range(picks.shape[0]):
-        for l in range(X.shape[1]):
-            XB[j, l] = X[picks[j], l] - centre[l]
-
-
 @both(loops=False)
-def run(radial, address, p, S, X, centre, batches, first_part, iterations, step, work, buffers):
+def run(radial, address, p, n, ST, X, centre, batches, first_part, iterations, step, work, buffers):
     """The one entry to all sums, so that they are compiled once. Returns (steps taken, ‖K_S‖_F², T₁).
 
     ``iterations`` is a number of steps of descent, taken in place until S would become non-finite; or TOTALS, to
@@ -536,49 +407,41 @@ def run(radial, address, p, S, X, centre, batches, first_part, iterations, step,
     An empty ``batches`` means the exact gradient; otherwise row i holds the batch of step i, whose first
     ``first_part`` points estimate the factor T₁ of Eq. (7) and the rest everything else (0: Eq. (6)).
     """
-    over_landmarks, over_data, moved, previous, XB = buffers
+    over_landmarks, over_data, moved, previous = buffers
     N = X.shape[0]
-    b = batches.shape[1]
-    zero = work[7]
+    everything = np.empty(0, np.int64)
     slopes = iterations != TOTALS
     norm = 0.0
     t1 = 0.0
     for i in range(max(iterations, 1 if iterations < 0 else 0)):
-        norm = among_landmarks(radial, slopes, address, p, S, work, over_landmarks)
-        scale = 1.0
-        if b > 0:
-            pick(X, centre, batches[i], XB)
-            rest = XB[first_part:]
-            scale = N / rest.shape[0]
-            t1 = scale * against_data(
-                radial, slopes, address, p, S, rest, zero, False, work, work[4], work[5], over_data
-            )
-        else:
-            t1 = against_data(radial, slopes, address, p, S, X, centre, False, work, work[4], work[5], over_data)
+        norm = among_landmarks(radial, slopes, address, p, n, ST, work, over_landmarks)
+        rest = batches[i, first_part:] if batches.shape[1] > 0 else everything
+        scale = N / rest.size if rest.size > 0 else 1.0
+        t1 = scale * against_data(radial, slopes, address, p, X, rest, centre, n, ST, work, over_data)
         if iterations < 0:
             break
         if not (np.isfinite(norm) and np.isfinite(t1)):  # the step before this one has left the finite numbers
-            S[:, :] = previous
+            ST[:] = previous
             return i - 1, norm, t1
         other = t1
         if first_part > 0:
-            first = XB[:first_part]
-            other = against_data(radial, False, address, p, S, first, zero, False, work, work[4], work[5], over_data)
-            other *= N / first_part
+            first = batches[i, :first_part]
+            found = against_data(radial, False, address, p, X, first, centre, n, ST, work, over_data)
+            other = N / first_part * found
         inverse = 1.0 / norm if norm > 0.0 else 0.0
         # ∂R = T₁T₁' Υ/‖K_S‖⁴ − 2 T₁'T₂/‖K_S‖² with Υ = 2 Σ_j ∂[l]K²(s_k, s_j), the term j = k being ∂[d]/2
         a = 2.0 * step * t1 * other * inverse * inverse
         c = 2.0 * step * other * inverse * scale
-        if move(radial, S, over_landmarks, over_data, a, c, moved) != 0.0:
+        if move(radial, n, ST, over_landmarks, over_data, a, c, moved) > 0:
             return i, norm, t1
-        advance(previous, S, moved)
+        advance(previous, ST, moved)
     return iterations, norm, t1
 
 
 # --- matrices ---------------------------------------------------------------------------------------
 
 
-@both(flags=SUMS)
+@both(flags=ORDERED)
 def fill_matrix(radial, address, p, A, B, centre, scratch, out):
     """out[k, j] = the block loop's result at the pair scalar of a_k and b_j, from differences; ``centre`` is zero."""
     n, d = A.shape
@@ -592,166 +455,5 @@ def fill_matrix(radial, address, p, A, B, centre, scratch, out):
         for start in range(0, N, FILL_COLUMNS):
             m = min(FILL_COLUMNS, N - start)
             load_columns(B, start, m, centre, XT)
-            scalars(radial, flat, k0 * N + start, N, A, k0, k1 - k0, XT, m, d)
+            exact_scalars(radial, flat, k0 * N + start, N, A, k0, k1 - k0, XT, 0, m, d)
         call(address, out[k0:k1].ctypes.data, (k1 - k0) * N, p.ctypes.data)
-
-
-# --- the error of a Nyström approximation ---------------------------------------------------------------------
-
-
-@intrinsic
-def call_trsm(typingctx, address, letters, sizes, one, factor, right):
-    """BLAS ``dtrsm`` at ``address``: letters are its four flags, sizes (m, n, lda, ldb), all given by address."""
-    word = types.uintp
-    signature = types.void(types.intp, word, word, word, word, word)
-
-    def generate(context, builder, signature, arguments):
-        i64 = ir.IntType(64)
-        function = ir.FunctionType(ir.VoidType(), [i64] * 11)
-        pointer = builder.inttoptr(arguments[0], function.as_pointer())
-        letter = [builder.add(arguments[1], i64(i)) for i in range(4)]
-        size = [builder.add(arguments[2], i64(4 * i)) for i in range(4)]
-        builder.call(
-            pointer, [*letter, size[0], size[1], arguments[3], arguments[4], size[2], arguments[5], size[3]]
-        )
-        return context.get_dummy_value()
-
-    return signature, generate
-
-
-@jit(flags=SUMS)
-def kernel_tile(radial, address, p, X, start, m, centre, S, ST, norms, exact, XB, norms_x, Q):
-    """Q[j, k] = K(x_{start+j}, s_k). ``exact`` takes pair scalars from ST, a column each; else from S, a row each."""
-    load_rows(X, start, m, centre, XB, norms_x)
-    if exact:
-        scalars(radial, Q.reshape(Q.size), 0, Q.shape[1], XB, 0, m, ST, Q.shape[1], X.shape[1])
-    else:
-        points = XB[:m]
-        np.dot(points, S.T, Q)
-        if radial:
-            distances(Q, points, 0, norms_x, S, norms, NOWHERE)
-    call(address, Q.ctypes.data, Q.size, p.ctypes.data)
-
-
-@both(flags=SUMS)
-def feature_tiles(
-    radial, address, p, X, centre, S, ST, norms, exact, L, trsm, diagonal, tile, scratch, features, residual
-):
-    """Features f(x) = L⁻¹k(x) of every point, so that K̂(x, y) = ⟨f(x), f(y)⟩, and residuals K(x, x) − ‖f(x)‖².
-
-    ``features`` may have no rows: then only the residuals are kept.
-    """
-    N = X.shape[0]
-    r = S.shape[0]
-    keep = features.shape[0] > 0
-    for item in prange((N + tile - 1) // tile):
-        wide()
-        slot = get_thread_id()
-        start = np.int64(item) * tile
-        m = min(tile, N - start)
-        Q = scratch[2][slot][: m * r].reshape((m, r))
-        kernel_tile(
-            radial, address, p, X, start, m, centre, S, ST, norms, exact, scratch[0][slot], scratch[1][slot], Q
-        )
-        letters = np.array([76, 85, 84, 78], dtype=np.uint8)  # L, U, T, N: row by row, L is Fortran's Uᵀ
-        sizes = np.array([r, m, r, r], dtype=np.int32)
-        one = np.ones(1)
-        call_trsm(
-            trsm, letters.ctypes.data, sizes.ctypes.data, one.ctypes.data, L.ctypes.data, Q.ctypes.data
-        )
-        one[0] = letters[0] + sizes[0]  # keeps the three alive through the call
-        for j in range(m):
-            explained = 0.0
-            for k in range(r):
-                explained += Q[j, k] * Q[j, k]
-            residual[start + j] = max(diagonal[start + j] - explained, 0.0)
-            if keep:
-                for k in range(r):
-                    features[start + j, k] = Q[j, k]
-
-
-@both(flags=SUMS)
-def residual_tiles(radial, address, p, X, centre, norms, exact, F, K, side, scratch, totals, E):
-    """Σ (K_ij − ⟨f_i, f_j⟩)² of each tile of the upper half, off-diagonal ones twice.
-
-    K may have no rows: then its tiles are computed. The entries go to the upper half of E if it has rows.
-    """
-    N = X.shape[0]
-    tiles = (N + side - 1) // side
-    for item in prange(tiles * (tiles + 1) // 2):
-        wide()
-        I, J = upper_tile(item, tiles)
-        slot = get_thread_id()
-        a0, a1 = I * side, min((I + 1) * side, N)
-        b0, b1 = J * side, min((J + 1) * side, N)
-        size = (a1 - a0) * (b1 - b0)
-        G = scratch[3][slot][:size].reshape((a1 - a0, b1 - b0))
-        np.dot(F[a0:a1], F[b0:b1].T, G)
-        if K.shape[0] > 0:
-            for i in range(a1 - a0):
-                for j in range(b1 - b0):
-                    G[i, j] = K[a0 + i, b0 + j] - G[i, j]
-        else:
-            Q = scratch[2][slot][:size].reshape((a1 - a0, b1 - b0))
-            other = scratch[4][slot][: b1 - b0]
-            if exact:
-                load_columns(X, b0, b1 - b0, centre, scratch[5][slot])
-            else:
-                load_rows(X, b0, b1 - b0, centre, other, norms[slot])
-            kernel_tile(
-                radial, address, p, X, a0, a1 - a0, centre, other, scratch[5][slot], norms[slot], exact,
-                scratch[0][slot], scratch[1][slot], Q,
-            )  # fmt: skip
-            for i in range(a1 - a0):
-                for j in range(b1 - b0):
-                    G[i, j] = Q[i, j] - G[i, j]
-        total = 0.0
-        for i in range(a1 - a0):
-            for j in range(b1 - b0):
-                total += G[i, j] * G[i, j]
-        totals[item] = total if I == J else 2.0 * total
-        if E.shape[0] > 0:
-            for i in range(a1 - a0):
-                for j in range(b1 - b0):
-                    E[a0 + i, b0 + j] = G[i, j]
-
-
-@both(flags=SUMS)
-def symmetric_product(A, v, parts, out):
-    """out = A v for a symmetric A of which only the upper half is read: memory, not arithmetic, takes the time.
-
-    The rows are cut into as many strips of about equal area as ``parts`` has rows, whatever the number of threads.
-    """
-    N = A.shape[0]
-    strips = parts.shape[0]
-    for item in prange(strips):
-        wide()
-        strip = np.int64(item)
-        start = np.int64(N * (1.0 - np.sqrt(1.0 - strip / strips)))
-        stop = np.int64(N * (1.0 - np.sqrt(1.0 - (strip + 1) / strips)))
-        part = parts[strip]
-        part[:] = 0.0
-        for i in range(start, stop - 1, 2):  # two rows at a time share what is read of v and written to part
-            e, f = v[i], v[i + 1]
-            one, two = A[i, i + 2 :], A[i + 1, i + 2 :]
-            tail, below = v[i + 2 :], part[i + 2 :]
-            s = A[i, i] * e + A[i, i + 1] * f
-            t = A[i, i + 1] * e + A[i + 1, i + 1] * f
-            for k in range(tail.shape[0]):
-                j = U(k)
-                s += one[j] * tail[j]
-                t += two[j] * tail[j]
-                below[j] += e * one[j] + f * two[j]
-            part[i] += s
-            part[i + 1] += t
-        if (stop - start) % 2 == 1:
-            i = stop - 1
-            part[i] += A[i, i] * v[i]
-            for j in range(i + 1, N):
-                part[i] += A[i, j] * v[j]
-                part[j] += A[i, j] * v[i]
-    for i in range(N):
-        total = parts[0, i]
-        for strip in range(1, strips):
-            total += parts[strip, i]
-        out[i] = total

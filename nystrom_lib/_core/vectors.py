@@ -1,4 +1,4 @@
-"""Two small tiles written in vectors by hand: pair scalars, and the sums over points that follow from them.
+"""Small tiles written in vectors by hand: pair scalars, the sums over points that follow from them, and transposes.
 
 LLVM vectorises the innermost loop only, and for the short rows of a batch spends more on the ends of that loop than
 on its middle. Here a vector holds neighbouring columns, the loop over coordinates (or points) runs innermost with its
@@ -23,7 +23,7 @@ _word = ir.IntType(64)
 
 
 class _Vectors:
-    """What the two tiles share: types, loads, broadcasts and loops."""
+    """What the tiles share: types, loads, broadcasts and loops."""
 
     def __init__(self, context, builder, element) -> None:
         self.builder = builder
@@ -84,6 +84,25 @@ class _Vectors:
         kind = ir.VectorType(_word, self.lanes)
         numbers = ir.Constant(kind, list(range(self.lanes)))
         return self.builder.select(self.builder.icmp_signed(">=", numbers, self.splat(lane, kind)), value, self.zero)
+
+    def transposed(self, square):
+        """Swap ever larger off-diagonal blocks of a square of vectors: single numbers, pairs, fours, …"""
+        size = 1
+        while size < self.lanes:
+            square = [self._half_swapped(square, row, size) for row in range(self.lanes)]
+            size *= 2
+        return square
+
+    def _half_swapped(self, square, row: int, size: int):
+        """The row after the off-diagonal blocks of each square of 2 × ``size`` rows have changed places."""
+        upper = row & ~size
+        first = size if row & size else 0
+        mask = [
+            lane // (2 * size) * 2 * size + first + lane % size + (self.lanes if lane & size else 0)
+            for lane in range(self.lanes)
+        ]
+        chosen = ir.Constant(ir.VectorType(ir.IntType(32), self.lanes), mask)
+        return self.builder.shuffle_vector(square[upper], square[upper | size], chosen)
 
     def columns(self, n, body) -> None:
         """Cover n columns by pairs of vectors, then single ones: ``body(count, first column, columns done before)``."""
@@ -174,6 +193,25 @@ def gather(typingctx, like, t, n, rows, rows_stride, m, width, out, out_stride):
                         v.store(builder.fadd(v.load(out, l, out_stride, k), total), out, l, out_stride, k)
 
         v.columns(n, block)
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
+@intrinsic
+def transpose(typingctx, like, rows, rows_stride, m, n, out, out_stride):
+    """out[k, j] = rows[j, k] for m, n ≥ lanes, by squares of as many rows as a vector has lanes."""
+    word, count = types.uintp, types.intp
+    signature = types.void(like, word, count, count, count, word, count)
+
+    def generate(context, builder, signature, arguments):
+        _, rows, rows_stride, m, n, out, out_stride = arguments
+        v = _Vectors(context, builder, signature.args[0].dtype)
+        with v.steps(_word(0), m, v.lanes) as (row, _), v.steps(_word(0), n, v.lanes) as (column, _):
+            j, k = v.not_beyond(row, m, v.lanes), v.not_beyond(column, n, v.lanes)
+            square = [v.load(rows, v.plus(j, i), rows_stride, k) for i in range(v.lanes)]
+            for i, vector in enumerate(v.transposed(square)):
+                v.store(vector, out, v.plus(k, i), out_stride, j)
         return context.get_dummy_value()
 
     return signature, generate

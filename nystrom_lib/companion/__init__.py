@@ -1,8 +1,10 @@
 """What runs the paper rather than computes it: experiments, and the results they leave.
 
-Data flow one way: a configuration (``config``, of the parts in ``components``) is run (``runner``, on a cluster
-``cluster``) by doing one ``protocol`` many times; each repetition goes into a ``store``; what is in there makes
-``results``, with their ``provenance``.
+A room for each idea, and imports go one way: ``experiments`` are declared, ``results`` are what their repetitions
+leave behind, and ``running`` makes the ones from the others. ``studies`` are the smaller computations of the chapters,
+``figures`` draw both, ``chapters`` say which parameters they take, ``claims`` are judged, a ``notebook`` shows it all.
+The ``book`` and the command line, ``cli``, are made of everything before. What all rooms need lies beside them:
+``settings``, ``errors``, ``wording``, and where the ``checkout`` is.
 
 >>> from nystrom_lib import companion
 >>> companion.paper_experiment("figure-2-n20").n
@@ -16,16 +18,16 @@ from typing import Any
 
 #: Public names and the module each lives in, imported when first asked for: results need pandas, which takes a while.
 _WHERE = {
-    "Experiment": "config",
-    "Record": "config",
-    "PAPER": "experiments",
-    "figure": "experiments",
-    "paper_experiment": "experiments",
-    "run": "runner",
-    "Comparison": "results",
-    "Results": "results",
-    "compare": "results",
-    "verify": "results",
+    "Experiment": "experiments.config",
+    "Record": "experiments.config",
+    "PAPER": "experiments.paper",
+    "figure": "experiments.paper",
+    "paper_experiment": "experiments.paper",
+    "run": "running.runner",
+    "Comparison": "results.comparing",
+    "Results": "results.table",
+    "compare": "results.comparing",
+    "verify": "running.verifying",
     "ClusterError": "errors",
     "CompanionError": "errors",
     "ConfigurationError": "errors",

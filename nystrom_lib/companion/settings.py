@@ -8,7 +8,6 @@ source, a kernel, ...): its plain form says which under the key ``kind``.
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import json
 import math
 import numbers
@@ -23,6 +22,7 @@ from typing import Any, ClassVar, Self, TypeVar, Union
 import yaml
 
 from .errors import ConfigurationError
+from .wording import did_you_mean
 
 Plain = dict[str, Any]
 ComponentType = TypeVar("ComponentType", bound="Component")
@@ -228,7 +228,8 @@ def _component(name: str, value: Any, slot: Mapping[str, type[Component]]) -> Co
         raise ConfigurationError(name, f"is {value!r}; it must be settings with a kind, one of {', '.join(slot)}.")
     kind = value["kind"]
     if not isinstance(kind, str) or kind not in slot:
-        raise ConfigurationError(f"{name}.kind", f"is {kind!r}{_did_you_mean(kind, slot)}; known: {', '.join(slot)}.")
+        hint = did_you_mean(str(kind), slot, cutoff=0.5)
+        raise ConfigurationError(f"{name}.kind", f"is {kind!r}{hint}; known: {', '.join(slot)}.")
     settings = _nested(name, {key: item for key, item in value.items() if key != "kind"}, slot[kind])
     assert isinstance(settings, Component)
     return settings
@@ -238,14 +239,8 @@ def _refuse_unknown(given: Mapping[Any, Any], known: Iterable[str]) -> None:
     known = list(known)
     for name in given:
         if name not in known:
-            raise ConfigurationError(
-                str(name), f"is not a setting{_did_you_mean(name, known)}; known: {', '.join(known) or 'none'}."
-            )
-
-
-def _did_you_mean(name: Any, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(str(name), list(known), n=1, cutoff=0.5)
-    return f" (did you mean {close[0]!r}?)" if close else ""
+            hint = did_you_mean(str(name), known, cutoff=0.5)
+            raise ConfigurationError(str(name), f"is not a setting{hint}; known: {', '.join(known) or 'none'}.")
 
 
 def _plain(value: Any) -> Any:
@@ -297,8 +292,8 @@ def _no_constant(text: str) -> Any:
     raise ConfigurationError("", f"{text} is not a value a setting can have.")
 
 
-class _PlainLoader(yaml.SafeLoader):
-    """PyYAML's safe loader, which builds plain data only, and no repeated keys."""
+class NamesOnce(yaml.constructor.BaseConstructor):
+    """What makes a YAML loader refuse a name given twice; stands before the loader it is to change."""
 
     def construct_mapping(self, node: Any, deep: bool = False) -> Any:
         keys = [self.construct_object(key, deep=True) for key, _ in node.value]
@@ -306,6 +301,10 @@ class _PlainLoader(yaml.SafeLoader):
             if keys.count(key) > 1:
                 raise ConfigurationError(str(key), "is given twice.")
         return super().construct_mapping(node, deep=deep)
+
+
+class _PlainLoader(NamesOnce, yaml.SafeLoader):
+    """PyYAML's safe loader, which builds plain data only, and no repeated keys."""
 
 
 class _PlainDumper(yaml.SafeDumper):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-__all__ = ["listed", "number", "percent"]
+__all__ = ["did_you_mean", "listed", "number", "percent"]
 
 
 def number(value: float, digits: int = 3) -> str:
@@ -51,3 +52,15 @@ def listed(words: Sequence[str], separator: str = ", ") -> str:
     ('a, b and c', 'a')
     """
     return " and ".join(filter(None, [separator.join(words[:-1]), *words[-1:]]))
+
+
+def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+    """What to add to a message about an unknown name: the known one it is nearest to, if any is near.
+
+    Examples
+    --------
+    >>> did_you_mean("abalon", ["abalone", "magic"]), did_you_mean("mnist", ["abalone"])
+    (" (did you mean 'abalone'?)", '')
+    """
+    close = difflib.get_close_matches(name, list(known), n=1, cutoff=cutoff)
+    return f" (did you mean {close[0]!r}?)" if close else ""

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from nystrom_lib.companion import equations
-from nystrom_lib.companion.book_equations import paper_number
+from nystrom_lib.companion.book import equations
+from nystrom_lib.companion.book.equations import EQUATIONS, Equation
+from nystrom_lib.companion.book.extension import paper_number
 from nystrom_lib.companion.chapters import CHAPTERS
-from nystrom_lib.companion.equations import EQUATIONS, Equation
 from nystrom_lib.companion.errors import ConfigurationError
 
 NUMBERED = tuple(str(number) for number in range(1, 20))

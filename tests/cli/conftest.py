@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nystrom_lib.companion.components import BiGaussian, Gaussian, StochasticGradientDescent
-from nystrom_lib.companion.config import Experiment, Record
-from nystrom_lib.companion.runner import run
+from nystrom_lib.companion.experiments.components import BiGaussian, Gaussian, StochasticGradientDescent
+from nystrom_lib.companion.experiments.config import Experiment, Record
+from nystrom_lib.companion.running.runner import run
 
 ROOT = Path(__file__).resolve().parents[2]
 Done = subprocess.CompletedProcess[str]

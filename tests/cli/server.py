@@ -11,10 +11,9 @@ import sys
 from typing import Any
 
 # What the commands import when they are used.
-import nystrom_lib.companion.advice
-import nystrom_lib.companion.execute
-import nystrom_lib.companion.results
-import nystrom_lib.companion.runner  # noqa: F401
+import nystrom_lib.companion.notebook.execute
+import nystrom_lib.companion.running.verifying
+import nystrom_lib.companion.studies.advice  # noqa: F401
 from nystrom_lib.companion.cli import main
 
 

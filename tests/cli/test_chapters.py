@@ -9,10 +9,10 @@ import pytest
 from bs4 import BeautifulSoup
 
 from nystrom_lib.companion.chapters import CHAPTERS, chapter
+from nystrom_lib.companion.chapters.parameters import read_file
 from nystrom_lib.companion.cli.folders import next_folder, repetitions_stored
 from nystrom_lib.companion.cli.listing import as_yaml
-from nystrom_lib.companion.parameters import read_file
-from nystrom_lib.companion.results import Results
+from nystrom_lib.companion.results.table import Results
 
 from .conftest import all_refused, call, fine, interrupt, refused
 

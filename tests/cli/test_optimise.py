@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import nystrom_lib as nl
-from nystrom_lib.companion.config import Experiment
+from nystrom_lib.companion.experiments.config import Experiment
 
 from .conftest import COMMAND, all_refused, call, fine, interrupt, refused
 
@@ -69,7 +69,7 @@ def test_what_is_printed_is_what_the_saved_landmarks_have(optimised: tuple[Path,
 
 
 def test_the_record_says_what_was_done_and_does_it_again(optimised: tuple[Path, str]) -> None:
-    from nystrom_lib.companion.runner import run
+    from nystrom_lib.companion.running.runner import run
 
     folder, said = optimised
     record = json.loads((folder / "mine.json").read_text(encoding="utf-8"))

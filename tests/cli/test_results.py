@@ -7,9 +7,9 @@ import pytest
 
 from nystrom_lib.companion.cli.folders import repetitions_stored
 from nystrom_lib.companion.cli.verify import _which
-from nystrom_lib.companion.experiments import PAPER
-from nystrom_lib.companion.outcome import Outcome
-from nystrom_lib.companion.results import Results
+from nystrom_lib.companion.experiments.outcome import Outcome
+from nystrom_lib.companion.experiments.paper import PAPER
+from nystrom_lib.companion.results.table import Results
 
 from .conftest import call, fine, interrupt, refused
 

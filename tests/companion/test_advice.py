@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import nystrom_lib as nl
-from nystrom_lib.companion import advice
-from nystrom_lib.companion.components import BiGaussian, GradientDescent, StochasticGradientDescent, Uniform
 from nystrom_lib.companion.errors import ConfigurationError
-from nystrom_lib.companion.seeds import Axis, seed_for
+from nystrom_lib.companion.experiments.components import BiGaussian, GradientDescent, StochasticGradientDescent, Uniform
+from nystrom_lib.companion.experiments.seeds import Axis, seed_for
+from nystrom_lib.companion.studies import advice
 
 CLOUD = nl.datasets.bigaussian(N=300).X
 

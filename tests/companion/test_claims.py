@@ -31,12 +31,12 @@ from nystrom_lib.companion.claims import (
     theory,
 )
 from nystrom_lib.companion.claims.base import by_share, together
-from nystrom_lib.companion.claims.stored import Stored
-from nystrom_lib.companion.components import BiGaussian
 from nystrom_lib.companion.errors import ConfigurationError, DamagedResultsError
-from nystrom_lib.companion.experiments import PAPER, paper_experiment
-from nystrom_lib.companion.outcome import Outcome
-from nystrom_lib.companion.results import Results
+from nystrom_lib.companion.experiments.components import BiGaussian
+from nystrom_lib.companion.experiments.outcome import Outcome
+from nystrom_lib.companion.experiments.paper import PAPER, paper_experiment
+from nystrom_lib.companion.results.archive import Stored
+from nystrom_lib.companion.results.table import Results
 
 IDS = "R1 R2 R3 R4 T1 T2 T3 S1 S2 S3 S4 S5 B1 B2 B3 B4 B5 A1 A2 M1 N1 N2".split()
 CHAPTERS = "approximation radial_skd convergence stochastic_gradients bigaussian abalone magic miniboone".split()
@@ -305,7 +305,7 @@ def test_the_densest_half_is_half_of_the_square_and_nothing_outside() -> None:
 
 
 def test_the_first_descent_is_that_of_the_figure() -> None:
-    from nystrom_lib.companion.protocol import prepare, repetition
+    from nystrom_lib.companion.experiments.protocol import prepare, repetition
 
     experiment = paper_experiment("figure-1-rho16").replace(norms=(), factors=False, constant=False)
     with nl.threads(1):

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 import nystrom_lib as nl
-from nystrom_lib.companion import cluster as cluster_module
-from nystrom_lib.companion import sums
-from nystrom_lib.companion.components import Given, StochasticGradientDescent
-from nystrom_lib.companion.config import Record
 from nystrom_lib.companion.errors import ClusterError
-from nystrom_lib.companion.runner import run
-from nystrom_lib.companion.store import Store
+from nystrom_lib.companion.experiments import sums
+from nystrom_lib.companion.experiments.components import Given, StochasticGradientDescent
+from nystrom_lib.companion.experiments.config import Record
+from nystrom_lib.companion.results.store import Store
+from nystrom_lib.companion.running import cluster as cluster_module
+from nystrom_lib.companion.running.runner import run
 
 from .small import EXPERIMENT, checksums, wait_until
 

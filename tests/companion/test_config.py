@@ -11,7 +11,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nystrom_lib.companion.components import (
+from nystrom_lib.companion.errors import ConfigurationError
+from nystrom_lib.companion.experiments.components import (
     Abalone,
     BiGaussian,
     File,
@@ -21,9 +22,8 @@ from nystrom_lib.companion.components import (
     Matern,
     StochasticGradientDescent,
 )
-from nystrom_lib.companion.config import NORMS, Experiment, Record
-from nystrom_lib.companion.errors import ConfigurationError
-from nystrom_lib.companion.experiments import PAPER, figure, paper_experiment
+from nystrom_lib.companion.experiments.config import NORMS, Experiment, Record
+from nystrom_lib.companion.experiments.paper import PAPER, figure, paper_experiment
 
 
 def experiment(**changes: Any) -> Experiment:

@@ -8,11 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nystrom_lib.companion import learned, wording
+from nystrom_lib.companion import wording
+from nystrom_lib.companion.book import learned
 from nystrom_lib.companion.errors import CompanionError
-from nystrom_lib.companion.experiments import PAPER
-from nystrom_lib.companion.outcome import Outcome
-from nystrom_lib.companion.results import Results
+from nystrom_lib.companion.experiments.outcome import Outcome
+from nystrom_lib.companion.experiments.paper import PAPER
+from nystrom_lib.companion.results.table import Results
 
 N = 400
 

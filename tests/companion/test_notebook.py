@@ -6,8 +6,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from nystrom_lib.companion import notebook
 from nystrom_lib.companion.errors import ConfigurationError
+from nystrom_lib.companion.notebook import page as notebook
 from tests.notebooks import tiny
 
 

@@ -22,19 +22,20 @@ def findings(source: str) -> list[str]:
             method = isinstance(function, ast.Attribute) and name in {"compile"}  # re.compile is harmless
             if name in FORBIDDEN_CALLS and not method:
                 found.append(name)
-            found += [f"{name}(allow_pickle)" for word in node.keywords if word.arg == "allow_pickle"]
+            # np.save asks to be told that it may not: allow_pickle=False is harmless.
+            asked = [word.value for word in node.keywords if word.arg == "allow_pickle"]
+            found += [f"{name}(allow_pickle)" for value in asked if getattr(value, "value", True) is not False]
         elif isinstance(node, ast.Attribute) and node.attr in FORBIDDEN_YAML:
             if isinstance(node.value, ast.Name) and node.value.id == "yaml":
                 found.append(f"yaml.{node.attr}")
     return found
 
 
-def test_no_module_of_the_engine_can_execute_what_it_reads(root: Path) -> None:
-    modules = sorted((root / "nystrom_lib" / "companion").glob("*.py"))
-    assert len(modules) > 10
-    assert {
-        path.name: findings(path.read_text(encoding="utf-8")) for path in modules if findings(path.read_text())
-    } == {}
+def test_no_module_of_the_companion_can_execute_what_it_reads(root: Path) -> None:
+    modules = sorted((root / "nystrom_lib" / "companion").rglob("*.py"))
+    assert len(modules) > 100
+    found = {str(path.relative_to(root)): findings(path.read_text(encoding="utf-8")) for path in modules}
+    assert {path: what for path, what in found.items() if what} == {}
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from nystrom_lib.companion import parameters
-from nystrom_lib.companion.chapters import CHAPTERS, Chapter, chapter
+from nystrom_lib.companion.chapters import CHAPTERS, Chapter, chapter, parameters
 from nystrom_lib.companion.errors import ConfigurationError
 from nystrom_lib.companion.settings import Settings, setting
 

@@ -11,13 +11,15 @@ import pyarrow.parquet as pq
 import pytest
 
 import nystrom_lib as nl
-from nystrom_lib.companion.components import Gaussian, GradientDescent, Polynomial
-from nystrom_lib.companion.config import Record
 from nystrom_lib.companion.errors import ConfigurationError, DamagedResultsError, VerificationError
-from nystrom_lib.companion.outcome import Outcome
-from nystrom_lib.companion.results import Results, compare, verify
-from nystrom_lib.companion.runner import run
-from nystrom_lib.companion.tolerances import Tolerance
+from nystrom_lib.companion.experiments.components import Gaussian, GradientDescent, Polynomial
+from nystrom_lib.companion.experiments.config import Record
+from nystrom_lib.companion.experiments.outcome import Outcome
+from nystrom_lib.companion.results.comparing import compare
+from nystrom_lib.companion.results.table import Results
+from nystrom_lib.companion.results.tolerances import Tolerance
+from nystrom_lib.companion.running.runner import run
+from nystrom_lib.companion.running.verifying import verify
 
 from .small import EXPERIMENT, checksums
 

@@ -22,15 +22,16 @@ import pandas as pd
 import pytest
 
 import nystrom_lib as nl
-from nystrom_lib.companion import progress as progress_module
-from nystrom_lib.companion import provenance, runner
-from nystrom_lib.companion.components import StochasticGradientDescent
-from nystrom_lib.companion.config import Record
 from nystrom_lib.companion.errors import ConfigurationError, DamagedStoreError
-from nystrom_lib.companion.progress import Progress
-from nystrom_lib.companion.results import Results
-from nystrom_lib.companion.runner import run, share_out
-from nystrom_lib.companion.store import Store, store_path
+from nystrom_lib.companion.experiments.components import StochasticGradientDescent
+from nystrom_lib.companion.experiments.config import Record
+from nystrom_lib.companion.results import provenance
+from nystrom_lib.companion.results.store import Store, store_path
+from nystrom_lib.companion.results.table import Results
+from nystrom_lib.companion.running import progress as progress_module
+from nystrom_lib.companion.running import runner
+from nystrom_lib.companion.running.progress import Progress
+from nystrom_lib.companion.running.runner import run, share_out
 
 from . import small
 from .small import EXPERIMENT, checksums
@@ -233,7 +234,7 @@ def test_sessions_begin_in_different_places() -> None:
 INTERRUPTED = """
     import sys
     from tests.companion import small
-    from nystrom_lib.companion.runner import run
+    from nystrom_lib.companion.running.runner import run
     from nystrom_lib.companion.errors import Interrupted
     experiment = small.EXPERIMENT if sys.argv[2] == "many" else small.slow_experiment().replace(m=int(sys.argv[2]))
     if sys.argv[2] == "many":
@@ -291,7 +292,7 @@ def sessions_begun(folder: Path) -> int:
 SHOWN = """
     import sys
     from tests.companion import small
-    from nystrom_lib.companion.runner import run
+    from nystrom_lib.companion.running.runner import run
     run(small.EXPERIMENT.replace(m=int(sys.argv[2])), sys.argv[1])
 """
 
@@ -380,7 +381,7 @@ def test_commit_and_dirty_flag(tmp_path: Path) -> None:
 
 
 def test_a_stand_in_says_so(tmp_path: Path) -> None:
-    from nystrom_lib.companion.components import MiniBooNE
+    from nystrom_lib.companion.experiments.components import MiniBooNE
 
     experiment = EXPERIMENT.replace(
         data=MiniBooNE(stand_in="always"), norms=(), factors=False, constant=False, m=1, record=Record()

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import nystrom_lib as nl
-from nystrom_lib.companion import sums
-from nystrom_lib.companion.components import (
+from nystrom_lib.companion.errors import DataMismatchError
+from nystrom_lib.companion.experiments import sums
+from nystrom_lib.companion.experiments.components import (
     BiGaussian,
     File,
     Given,
@@ -17,11 +18,10 @@ from nystrom_lib.companion.components import (
     Polynomial,
     StochasticGradientDescent,
 )
-from nystrom_lib.companion.config import Record
-from nystrom_lib.companion.errors import DataMismatchError
-from nystrom_lib.companion.protocol import prepare, repetition
-from nystrom_lib.companion.seeds import Axis, seed_for
-from nystrom_lib.companion.sums import Sums
+from nystrom_lib.companion.experiments.config import Record
+from nystrom_lib.companion.experiments.protocol import prepare, repetition
+from nystrom_lib.companion.experiments.seeds import Axis, seed_for
+from nystrom_lib.companion.experiments.sums import Sums
 
 from .small import EXPERIMENT
 

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nystrom_lib.companion.errors import DamagedStoreError, StoreError, UnwritableStoreError
-from nystrom_lib.companion.outcome import Outcome
-from nystrom_lib.companion.store import Store, store_path
+from nystrom_lib.companion.experiments.outcome import Outcome
+from nystrom_lib.companion.results.store import Store, store_path
 
 from . import small
 from .small import EXPERIMENT, SHA, made_up

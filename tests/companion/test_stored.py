@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from nystrom_lib.companion.errors import DamagedResultsError, VerificationError
-from nystrom_lib.companion.outcome import Outcome
-from nystrom_lib.companion.results import Results
-from nystrom_lib.companion.runner import run
-from nystrom_lib.companion.stored import find
+from nystrom_lib.companion.experiments.outcome import Outcome
+from nystrom_lib.companion.results.table import Results
+from nystrom_lib.companion.running.runner import run
+from nystrom_lib.companion.running.stored import find
 
 from .small import EXPERIMENT
 

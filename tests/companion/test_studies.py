@@ -7,10 +7,19 @@ import pandas as pd
 import pytest
 
 import nystrom_lib as nl
-from nystrom_lib.companion import own_data
-from nystrom_lib.companion.components import File
 from nystrom_lib.companion.errors import ConfigurationError
-from nystrom_lib.companion.studies import costs, curvature, differences, estimators, growth, landscape, steps, ways
+from nystrom_lib.companion.experiments.components import File
+from nystrom_lib.companion.studies import (
+    costs,
+    curvature,
+    differences,
+    estimators,
+    growth,
+    landscape,
+    own_data,
+    steps,
+    ways,
+)
 
 DATA = nl.datasets.bigaussian(N=120).X
 KERNEL = nl.Gaussian(rho=1.0)

@@ -45,7 +45,7 @@ def papermill(source: Path, target: Path, *arguments: str, cwd: Path = ROOT) -> 
 def chapter(name: str, out: Path, profile: str = "paper", **values: object) -> Done:
     """A chapter, in a process of its own."""
     call = f"execute({name!r}, {values!r}, {str(out)!r}, profile={profile!r}, jobs=1)"
-    return start("-c", f"from nystrom_lib.companion.execute import execute\n{call}")
+    return start("-c", f"from nystrom_lib.companion.notebook.execute import execute\n{call}")
 
 
 class Several:

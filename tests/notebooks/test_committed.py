@@ -12,7 +12,7 @@ import pytest
 
 from nystrom_lib.companion.chapters import CHAPTERS
 from nystrom_lib.companion.checkout import NOTEBOOKS
-from nystrom_lib.companion.clean import clean, notebook_text, tags
+from nystrom_lib.companion.notebook.clean import clean, notebook_text, tags
 
 COMMITTED = [name for name, each in CHAPTERS.items() if each.path.is_file()]
 #: The cells whose outputs nbval does not compare, by what is in them, and why not.

@@ -15,8 +15,8 @@ import pytest
 
 from nystrom_lib.companion.chapters import Chapter
 from nystrom_lib.companion.errors import ChapterError, ConfigurationError
-from nystrom_lib.companion.execute import execute, read_record
-from nystrom_lib.companion.results import Results
+from nystrom_lib.companion.notebook.execute import execute, read_record
+from nystrom_lib.companion.results.table import Results
 
 from . import tiny
 from .processes import environment, pictures, start, texts

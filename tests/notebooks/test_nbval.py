@@ -11,7 +11,7 @@ import nbformat
 import pytest
 
 from nystrom_lib.companion.chapters import CHAPTERS
-from nystrom_lib.companion.execute import run_notebook
+from nystrom_lib.companion.notebook.execute import run_notebook
 
 from . import tiny
 from .processes import ROOT, Done, Several, start

@@ -8,7 +8,7 @@ import pytest
 
 from nystrom_lib.companion.chapters import Chapter
 from nystrom_lib.companion.errors import ChapterError
-from nystrom_lib.companion.refresh import differences, refresh
+from nystrom_lib.companion.notebook.refresh import differences, refresh
 
 from . import tiny
 from .processes import start
@@ -65,6 +65,6 @@ def test_a_notebook_that_fails_is_left_as_it_was(small: Chapter) -> None:
 
 
 def test_the_command_refuses_a_misspelt_chapter() -> None:
-    done = start("-m", "nystrom_lib.companion.refresh", "bigausian")
+    done = start("-m", "nystrom_lib.companion.notebook.refresh", "bigausian")
     assert done.returncode == 1
     assert done.stderr.startswith("Error: There is no chapter 'bigausian'")

@@ -79,8 +79,8 @@ def fail(how):
 
 
 def experiment(p):
-    from nystrom_lib.companion.components import BiGaussian, Gaussian, GradientDescent
-    from nystrom_lib.companion.config import Experiment
+    from nystrom_lib.companion.experiments.components import BiGaussian, Gaussian, GradientDescent
+    from nystrom_lib.companion.experiments.config import Experiment
 
     return Experiment(
         data=BiGaussian(N=200),
@@ -101,7 +101,7 @@ def figure(results):
 
 
 if __name__ == "__main__":
-    from nystrom_lib.companion.execute import execute
+    from nystrom_lib.companion.notebook.execute import execute
 
     values = dict(word.split("=") for word in sys.argv[3:] if "=" in word)
     execute(write(Path(sys.argv[1])), values, sys.argv[2], jobs=1, resume="--resume" in sys.argv)

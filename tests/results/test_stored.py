@@ -17,13 +17,14 @@ import pytest
 from scipy.spatial.distance import cdist
 
 import nystrom_lib as nl
-from nystrom_lib.companion.components import Gaussian, MiniBooNE
-from nystrom_lib.companion.config import Record
-from nystrom_lib.companion.experiments import PAPER
-from nystrom_lib.companion.protocol import load_data, prepare, repetition
-from nystrom_lib.companion.results import Results, verify
-from nystrom_lib.companion.seeds import Axis, seed_for
-from nystrom_lib.companion.tolerances import Tolerance, tolerance_for
+from nystrom_lib.companion.experiments.components import Gaussian, MiniBooNE
+from nystrom_lib.companion.experiments.config import Record
+from nystrom_lib.companion.experiments.paper import PAPER
+from nystrom_lib.companion.experiments.protocol import load_data, prepare, repetition
+from nystrom_lib.companion.experiments.seeds import Axis, seed_for
+from nystrom_lib.companion.results.table import Results
+from nystrom_lib.companion.results.tolerances import Tolerance, tolerance_for
+from nystrom_lib.companion.running.verifying import verify
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "results"

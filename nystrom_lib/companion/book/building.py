@@ -11,10 +11,10 @@ from pathlib import Path
 
 import nystrom_lib as nl
 
-from .. import provenance
 from ..chapters import CHAPTERS, Chapter
 from ..checkout import BOOK, NOTEBOOKS, RESULTS, ROOT
 from ..errors import ConfigurationError
+from ..results import provenance
 from .generating import generate
 from .one_chapter import in_its_own_process
 from .rendering import render

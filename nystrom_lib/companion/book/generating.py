@@ -27,7 +27,8 @@ def generate(source: Path, results: Path, chapters: Sequence[Chapter], executed:
     executed : bool
         Were they executed for this build?
     """
-    from .. import claims, learned
+    from .. import claims
+    from . import learned
 
     folder = source / GENERATED
     shutil.rmtree(folder, ignore_errors=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .. import provenance
+from ..results import provenance
 from .errors import BookError
 
 WANTED = "1"

@@ -11,8 +11,8 @@ from typing import Any
 import yaml
 
 from ..checkout import ROOT
-from ..experiments import PAPER
-from ..results import Results
+from ..experiments.paper import PAPER
+from ..results.table import Results
 from ..wording import number, percent
 from .errors import BookError
 

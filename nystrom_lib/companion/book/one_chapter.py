@@ -32,7 +32,7 @@ def in_its_own_process(which: Chapter, out: Path, threads: int) -> Path:
 
 def main(name: str, notebooks: str, out: str, threads: str) -> int:
     """Execute one chapter; an error is one sentence and exit code 1."""
-    from ..execute import execute
+    from ..notebook.execute import execute
 
     try:
         execute(dataclasses.replace(chapter(name), folder=Path(notebooks)), out=out, jobs=int(threads), progress=False)

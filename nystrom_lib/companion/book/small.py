@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from ..checkout import BOOK, ROOT
-from ..notebook import markdown_table
+from ..notebook.page import markdown_table
 from .building import empty
 from .errors import BookError
 from .rendering import CONFIG, render

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .. import provenance
 from ..chapters import Chapter
-from ..notebook import markdown_table
-from ..results import Results
+from ..notebook.page import markdown_table
+from ..results import provenance
+from ..results.table import Results
 
 #: Beyond those that numbers depend on: what makes the pages.
 _TOOLS = ("jupyter-book", "sphinx", "sphinx-book-theme", "myst-nb", "papermill", "nbclient", "ipykernel", "matplotlib")

@@ -10,13 +10,13 @@ the notebook.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from types import MappingProxyType
 
 from ..errors import ConfigurationError
+from ..wording import did_you_mean
 from .base import PROFILES, Chapter
 
 __all__ = ["CHAPTERS", "PROFILES", "Chapter", "chapter"]
@@ -46,7 +46,6 @@ CHAPTERS: Mapping[str, Chapter] = MappingProxyType(_registry())
 def chapter(name: str) -> Chapter:
     """One chapter by its name; a misspelt one is refused with the name it is nearest to."""
     if name not in CHAPTERS:
-        close = difflib.get_close_matches(name, CHAPTERS, n=1, cutoff=0.5)
-        hint = f" (did you mean {close[0]!r}?)" if close else ""
+        hint = did_you_mean(name, CHAPTERS, cutoff=0.5)
         raise ConfigurationError("", f"There is no chapter {name!r}{hint}; known: {', '.join(CHAPTERS)}.")
     return CHAPTERS[name]

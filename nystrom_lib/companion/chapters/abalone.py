@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..components import Abalone, DataSource, Gaussian, StochasticGradientDescent
-from ..config import Experiment
-from ..experiments import SEED
-from ..part import part_of
+from ..experiments.components import Abalone, DataSource, Gaussian, StochasticGradientDescent
+from ..experiments.config import Experiment
+from ..experiments.paper import SEED
+from ..experiments.part import part_of
 from ..settings import Settings, setting
 from .base import Chapter
 from .lists import each_once

@@ -9,20 +9,18 @@ import numpy as np
 import nystrom_lib as nl
 
 from ..errors import ConfigurationError
-from ..outcome import Array
-from ..settings import Settings, setting
+from ..experiments.outcome import Array
+from ..settings import setting
 from .base import Chapter
 from .lists import each_once
-from .points import bigaussian
+from .points import OnBigaussian, bigaussian
 
 
 @dataclass(frozen=True)
-class Parameters(Settings):
+class Parameters(OnBigaussian):
     """What the chapter takes; the defaults are the values of §4.1."""
 
     N: int = setting(2000, at_least=10, at_most=5000, meaning="number of data points, the bi-Gaussian ones of §4.1")
-    data_seed: int = setting(123, at_least=0, meaning="seed of the data; 123 is the authors' draw")
-    rho: float = setting(1.0, above=0, meaning="kernel parameter ρ")
     n: int = setting(8, at_least=1, meaning="number of landmark points in the pictures of the matrices")
     shown: int = setting(150, at_least=2, at_most=1000, meaning="how many rows and columns the pictures show")
     ns: tuple[int, ...] = setting((1, 2, 5, 10, 20, 40, 80), at_least=1, meaning="numbers of landmarks tried")
@@ -43,14 +41,6 @@ class Parameters(Settings):
                 raise ConfigurationError(name, f"has {largest}; it must be at most N = {self.N}.")
         if len(self.cost_Ns) < 2:
             raise ConfigurationError("cost_Ns", f"is {list(self.cost_Ns)}; a slope needs two or more.")
-
-    def kernel(self) -> nl.Kernel:
-        """K."""
-        return nl.Gaussian(self.rho)
-
-    def data(self) -> Array:
-        """D."""
-        return bigaussian(self.N, self.data_seed)
 
     def sample(self, n: int) -> Array:
         """A random sample of n of the data."""

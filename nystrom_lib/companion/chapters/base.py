@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .. import parameters as reading
 from ..checkout import NOTEBOOKS
 from ..errors import ChapterError, ConfigurationError
 from ..settings import Settings
+from . import parameters as reading
 
 #: ``paper`` is what a notebook shows of itself; the other two are small and compute everything.
 PROFILES = ("paper", "quick", "smoke")

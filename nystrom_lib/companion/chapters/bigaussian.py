@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..components import BiGaussian, Gaussian, GradientDescent
-from ..config import Experiment, Record
-from ..experiments import SEED
+from ..experiments.components import BiGaussian, Gaussian, GradientDescent
+from ..experiments.config import Experiment, Record
+from ..experiments.paper import SEED
 from ..settings import Settings, setting
 from .base import Chapter
 from .lists import each_once

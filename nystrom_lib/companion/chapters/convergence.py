@@ -6,21 +6,17 @@ from dataclasses import dataclass
 
 import nystrom_lib as nl
 
-from ..errors import ConfigurationError
-from ..outcome import Array
-from ..settings import Settings, setting
+from ..experiments.outcome import Array
+from ..settings import setting
 from .base import Chapter
 from .lists import each_once
-from .points import bigaussian
+from .points import OnBigaussian
 
 
 @dataclass(frozen=True)
-class Parameters(Settings):
+class Parameters(OnBigaussian):
     """What the chapter takes; the defaults are those of Figure 1."""
 
-    N: int = setting(2000, at_least=10, at_most=20_000, meaning="number of data points, the bi-Gaussian ones of §4.1")
-    data_seed: int = setting(123, at_least=0, meaning="seed of the data; 123 is the authors' draw")
-    rho: float = setting(1.0, above=0, meaning="kernel parameter ρ")
     n: int = setting(50, at_least=5, at_most=200, meaning="number of landmark points")
     step: float = setting(1e-6, above=0, meaning="the paper's step γ")
     beyond: tuple[float, ...] = setting(
@@ -34,12 +30,7 @@ class Parameters(Settings):
     def check(self) -> None:
         """Refuse what no single parameter shows."""
         each_once("beyond", self.beyond)
-        if self.n > self.N:
-            raise ConfigurationError("n", f"is {self.n}; it must be at most N = {self.N}.")
-
-    def kernel(self) -> nl.Kernel:
-        """K."""
-        return nl.Gaussian(self.rho)
+        self.at_most_N("n")
 
     def kernels(self) -> dict[str, nl.Kernel]:
         """Several kernels of about that width."""
@@ -50,10 +41,6 @@ class Parameters(Settings):
     def within(self) -> dict[str, nl.Kernel]:
         """Those the theorem covers."""
         return {name: kernel for name, kernel in self.kernels().items() if kernel.constants is not None}
-
-    def data(self) -> Array:
-        """D."""
-        return bigaussian(self.N, self.data_seed)
 
     def start(self) -> Array:
         """S⁽⁰⁾."""

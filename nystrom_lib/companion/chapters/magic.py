@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..components import DataSource, Gaussian, Magic, StochasticGradientDescent
-from ..config import Experiment, Record
-from ..experiments import SEED
-from ..part import part_of
+from ..experiments.components import DataSource, Gaussian, Magic, StochasticGradientDescent
+from ..experiments.config import Experiment, Record
+from ..experiments.paper import SEED
+from ..experiments.part import part_of
 from ..settings import Settings, setting
 from .base import Chapter
 from .lists import each_once, one_or_as_many

@@ -9,10 +9,10 @@ import warnings
 from dataclasses import dataclass
 
 from ...datasets import Dataset
-from ..components import DataSource, Gaussian, MiniBooNE, StochasticGradientDescent
-from ..config import Experiment, Record
-from ..experiments import SEED
-from ..part import part_of
+from ..experiments.components import DataSource, Gaussian, MiniBooNE, StochasticGradientDescent
+from ..experiments.config import Experiment, Record
+from ..experiments.paper import SEED
+from ..experiments.part import part_of
 from ..settings import Settings, setting
 from .base import Chapter
 

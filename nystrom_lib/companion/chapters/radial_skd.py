@@ -8,21 +8,18 @@ import numpy as np
 
 import nystrom_lib as nl
 
-from ..errors import ConfigurationError
-from ..outcome import Array
-from ..settings import Settings, setting
+from ..experiments.outcome import Array
+from ..settings import setting
 from .base import Chapter
 from .lists import each_once
-from .points import bigaussian
+from .points import OnBigaussian
 
 
 @dataclass(frozen=True)
-class Parameters(Settings):
+class Parameters(OnBigaussian):
     """What the chapter takes; the defaults are the values of §4.1 where it has them."""
 
     N: int = setting(2000, at_least=50, at_most=20_000, meaning="number of data points, the bi-Gaussian ones of §4.1")
-    data_seed: int = setting(123, at_least=0, meaning="seed of the data; 123 is the authors' draw")
-    rho: float = setting(1.0, above=0, meaning="kernel parameter ρ")
     n: int = setting(5, at_least=2, at_most=200, meaning="number of landmark points in the surface")
     iterations: int = setting(400, at_least=1, at_most=10_000, meaning="steps of the descents in the pictures")
     check_N: int = setting(500, at_least=10, at_most=5000, meaning="data points on which the inequalities are tried")
@@ -34,17 +31,7 @@ class Parameters(Settings):
     def check(self) -> None:
         """Refuse what no single parameter shows."""
         each_once("check_rhos", self.check_rhos)
-        for name in ("n", "gradient_n", "check_N"):
-            if getattr(self, name) > self.N:
-                raise ConfigurationError(name, f"is {getattr(self, name)}; it must be at most N = {self.N}.")
-
-    def kernel(self) -> nl.Kernel:
-        """K."""
-        return nl.Gaussian(self.rho)
-
-    def data(self) -> Array:
-        """D."""
-        return bigaussian(self.N, self.data_seed)
+        self.at_most_N("n", "gradient_n", "check_N")
 
     def sample(self, n: int) -> Array:
         """A random sample of n of the data."""

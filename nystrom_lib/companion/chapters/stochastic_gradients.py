@@ -7,20 +7,18 @@ from dataclasses import dataclass
 import nystrom_lib as nl
 
 from ..errors import ConfigurationError
-from ..outcome import Array
-from ..settings import Settings, setting
+from ..experiments.outcome import Array
+from ..settings import setting
 from .base import Chapter
 from .lists import each_once
-from .points import bigaussian
+from .points import OnBigaussian
 
 
 @dataclass(frozen=True)
-class Parameters(Settings):
+class Parameters(OnBigaussian):
     """What the chapter takes; data, ρ, n and γ are those of §4.1, the batch size that of §4.2."""
 
     N: int = setting(2000, at_least=10, at_most=100_000, meaning="number of data points, the bi-Gaussian ones of §4.1")
-    data_seed: int = setting(123, at_least=0, meaning="seed of the data; 123 is the authors' draw")
-    rho: float = setting(1.0, above=0, meaning="kernel parameter ρ")
     n: int = setting(50, at_least=1, at_most=500, meaning="number of landmark points")
     step: float = setting(1e-6, above=0, meaning="step γ of the descents")
     iterations: int = setting(1000, at_least=10, at_most=10**6, meaning="number of steps T of the descents")
@@ -42,18 +40,9 @@ class Parameters(Settings):
         """Refuse what no single parameter shows."""
         for name in ("batch_sizes", "sizes", "cost_Ns"):
             each_once(name, getattr(self, name))
-        if self.n > self.N:
-            raise ConfigurationError("n", f"is {self.n}; it must be at most N = {self.N}.")
+        self.at_most_N("n")
         if len(self.cost_Ns) < 2:
             raise ConfigurationError("cost_Ns", f"is {list(self.cost_Ns)}; a slope needs two or more.")
-
-    def kernel(self) -> nl.Kernel:
-        """K."""
-        return nl.Gaussian(self.rho)
-
-    def data(self) -> Array:
-        """D."""
-        return bigaussian(self.N, self.data_seed)
 
     def start(self) -> Array:
         """S⁽⁰⁾."""

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import nystrom_lib as nl
 
-from .. import advice, own_data
-from ..advice import Advice
-from ..components import File
-from ..config import Experiment
+from ..experiments.components import File
+from ..experiments.config import Experiment
 from ..settings import Settings, setting
+from ..studies import advice, own_data
+from ..studies.advice import Advice
 from .base import Chapter
 
 

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable
 from importlib import import_module
 from pathlib import Path
@@ -14,10 +13,11 @@ from pathlib import Path
 import nystrom_lib as nl
 
 from ..errors import ConfigurationError
+from ..results.archive import Stored
+from ..wording import did_you_mean
 from .base import Claim, Evidence, Finding, Table, Threshold, Verdict
 from .declared import CLAIMS
 from .page import page, plain, summary
-from .stored import Stored
 
 __all__ = [
     "CLAIMS",
@@ -55,8 +55,7 @@ def judge(results_folder: str | Path, only: Iterable[str] | None = None) -> list
     asked = list(CLAIMS) if only is None else list(only)
     for name in asked:
         if name not in CLAIMS:
-            close = difflib.get_close_matches(name.upper(), CLAIMS, n=1)
-            hint = f" (did you mean {close[0]!r}?)" if close else ""
+            hint = did_you_mean(name.upper(), CLAIMS)
             raise ConfigurationError("only", f"has {name!r}{hint}; the claims are {', '.join(CLAIMS)}.")
     stored = Stored(Path(results_folder))
     with nl.threads(1):  # small problems, which several threads would only slow down

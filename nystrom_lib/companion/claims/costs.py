@@ -13,10 +13,10 @@ import numpy as np
 
 import nystrom_lib as nl
 
-from ..experiments import SEED
-from ..outcome import Array
+from ..experiments.outcome import Array
+from ..experiments.paper import SEED
+from ..results.archive import Stored
 from .base import Claim, Finding, Verdict
-from .stored import Stored
 
 Sizes = Mapping[str, int]
 

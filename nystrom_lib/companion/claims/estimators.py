@@ -11,14 +11,14 @@ import pandas as pd
 
 import nystrom_lib as nl
 
-from ..components import Gaussian, StochasticGradientDescent
-from ..experiments import SEED, paper_experiment
-from ..outcome import Array
-from ..protocol import load_data
-from ..seeds import Axis, seed_for
+from ..experiments.components import Gaussian, StochasticGradientDescent
+from ..experiments.outcome import Array
+from ..experiments.paper import SEED, paper_experiment
+from ..experiments.protocol import load_data
+from ..experiments.seeds import Axis, seed_for
+from ..results.archive import Stored
 from ..wording import percent
 from .base import Claim, Finding, Verdict, by_share
-from .stored import Stored
 from .theory import Case
 
 #: How many draws an estimated variance rests on: its relative error is about √(2/400), or 7 %.

@@ -9,14 +9,14 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ..components import BiGaussian
-from ..experiments import paper_experiment
-from ..outcome import Array
-from ..protocol import load_data
-from ..seeds import Axis, seed_for
+from ..experiments.components import BiGaussian
+from ..experiments.outcome import Array
+from ..experiments.paper import paper_experiment
+from ..experiments.protocol import load_data
+from ..experiments.seeds import Axis, seed_for
+from ..results.archive import Stored
 from ..wording import percent
 from .base import Claim, Finding, Verdict, sentence, together
-from .stored import Stored
 
 #: ρ as printed and ρ of the authors' notebook.
 FIGURES = {"ρ = 1": "figure-1", "ρ = 16": "figure-1-rho16"}

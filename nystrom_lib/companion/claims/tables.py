@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from ..outcome import Array
-from ..results import Results
+from ..experiments.outcome import Array
+from ..results.archive import Stored
+from ..results.table import Results
 from ..wording import number, percent
 from .base import Claim, Finding, Table, Verdict, by_share, sentence, together
-from .stored import Stored
 
 _FACTORS = ("E_tr", "E_F", "E_sp")
 _NS = ("20", "50", "80")

@@ -11,11 +11,11 @@ import pandas as pd
 
 import nystrom_lib as nl
 
-from ..experiments import PAPER, SEED
-from ..outcome import Array
+from ..experiments.outcome import Array
+from ..experiments.paper import PAPER, SEED
+from ..results.archive import Stored
 from ..wording import number
 from .base import Claim, Finding, Verdict, sentence
-from .stored import Stored
 
 #: Below this part of ‖K‖_F² both sides of an inequality are rounding, and their quotient says nothing.
 _NOTHING_LEFT = 1e-10

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 
 from ..errors import ConfigurationError
+from ..wording import did_you_mean
 
 
 def chosen(names: Iterable[str], known: Iterable[str], what: str) -> list[str]:
@@ -25,7 +25,6 @@ def chosen(names: Iterable[str], known: Iterable[str], what: str) -> list[str]:
 def _matches(name: str, known: list[str], what: str) -> list[str]:
     found = [each for each in known if fnmatchcase(each, name)]
     if not found:
-        close = difflib.get_close_matches(name, known, n=1)
-        hint = f" (did you mean {close[0]!r}?)" if close else ""
+        hint = did_you_mean(name, known)
         raise ConfigurationError("", f"There is no {what} {name!r}{hint}; known: {', '.join(known)}.")
     return found

@@ -14,7 +14,7 @@ from .folders import results_of
 from .verify import numbers
 
 if TYPE_CHECKING:
-    from ..results import Results
+    from ..results.table import Results
 
 RUN = click.Path(exists=True, path_type=Path)
 
@@ -34,7 +34,7 @@ def compare(first: Path, second: Path) -> None:
       nystrom compare runs/bigaussian-001 runs/bigaussian-002
       nystrom compare results/figure-1.parquet runs/mine/results/figure-1.parquet
     """
-    from ..results import Results
+    from ..results.table import Results
 
     ours = {name: Results.load(path) for name, path in results_of(first).items()}
     theirs = {name: Results.load(path) for name, path in results_of(second).items()}
@@ -56,7 +56,7 @@ def compare(first: Path, second: Path) -> None:
 
 def _told(title: str, found: Results, stored: Results) -> bool:
     """Show one comparison; do the two agree?"""
-    from ..results import compare as difference
+    from ..results.comparing import compare as difference
 
     if not set(found.outcomes) & set(stored.outcomes):
         click.echo(f"{title}: no repetition in common\n")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import click
 
 from ..errors import CompanionError, ConfigurationError
+from ..wording import did_you_mean
 from .base import GROUP, Group, table
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def check(names: tuple[str, ...]) -> None:
 def _recorded() -> dict[str, set[str]]:
     """The hashes of the data that the stored results were made from, by the data's title."""
     from ..checkout import RESULTS
-    from ..results import Results
+    from ..results.table import Results
 
     found: dict[str, set[str]] = {}
     for path in sorted(RESULTS.glob("*.parquet")):
@@ -123,7 +123,6 @@ def _known(names: Iterable[str]) -> list[str]:
 
     for name in names:
         if name not in datasets.REGISTRY:
-            close = difflib.get_close_matches(name, datasets.REGISTRY, n=1)
-            hint = f" (did you mean {close[0]!r}?)" if close else ""
+            hint = did_you_mean(name, datasets.REGISTRY)
             raise ConfigurationError("", f"There is no data set {name!r}{hint}; known: {', '.join(datasets.REGISTRY)}.")
     return list(names)

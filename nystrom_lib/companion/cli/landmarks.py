@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from ...datasets import Dataset
 from ...datasets._dataset import row_blocks
-from ..advice import EXACT_GRADIENT, Advice, advise, experiment
-from ..components import File
 from ..errors import CompanionError, ConfigurationError, Interrupted
-from ..own_data import plane, thinned
-from ..results import Results
-from ..runner import aside, run
+from ..experiments.components import File
+from ..results.table import Results
+from ..running.runner import aside, run
+from ..studies.advice import EXACT_GRADIENT, Advice, advise, experiment
+from ..studies.own_data import plane, thinned
 from .base import duration, table
 
 Array = NDArray[np.float64]

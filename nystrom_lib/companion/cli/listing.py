@@ -65,7 +65,7 @@ def params(name: str, yaml: bool, profile: str) -> None:
 
 
 def _differing(found: Chapter, profile: str) -> str:
-    from ..parameters import written
+    from ..chapters.parameters import written
 
     values = found.profiles.get(profile, {})
     return ", ".join(f"{key} = {written(value)}" for key, value in values.items()) or "as in the paper"

@@ -111,7 +111,7 @@ def optimise(
       nystrom optimise measurements.csv --without id,date --missing-code -999 --plot landmarks.png
       nystrom optimise points.npy -n 50 --rho 0.2 --step 5e-8 --batch-size 50 --iterations 4000
     """
-    from ..components import File
+    from ..experiments.components import File
     from .landmarks import Request, optimised, save
 
     if out.absolute() == file.absolute():

@@ -42,7 +42,7 @@ def paper(
       nystrom paper --out results --jobs 8
     """
     from ..checkout import RESULTS, ROOT
-    from ..experiments import PAPER
+    from ..experiments.paper import PAPER
     from .chosen import chosen
 
     wanted = chosen(names, PAPER, "experiment")
@@ -63,7 +63,7 @@ def paper(
 
 
 def _list(names: list[str]) -> None:
-    from ..experiments import PAPER
+    from ..experiments.paper import PAPER
 
     rows = []
     for name in names:
@@ -73,8 +73,8 @@ def _list(names: list[str]) -> None:
 
 
 def _one(name: str, out: Path, work: Path, jobs: int | None, dask: str | None) -> list[str]:
-    from ..experiments import PAPER
-    from ..runner import run
+    from ..experiments.paper import PAPER
+    from ..running.runner import run
 
     began = time.monotonic()
     results = run(PAPER[name], work, threads=jobs, cluster=dask)

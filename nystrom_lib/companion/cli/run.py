@@ -97,7 +97,7 @@ def run(
 
 def merged(file: Path | None, pairs: Iterable[str]) -> dict[str, Any]:
     """The values of a file, and over them those of ``-p``."""
-    from ..parameters import read_file
+    from ..chapters.parameters import read_file
 
     return {**(read_file(file) if file is not None else {}), **split(pairs)}
 
@@ -119,7 +119,7 @@ def split(pairs: Iterable[str]) -> dict[str, str]:
 def execute_chapter(found: Chapter, values: Mapping[str, Any], folder: Path, **how: Any) -> None:
     """Run a chapter in its folder; Ctrl-C says what is stored there."""
     found.source()
-    from ..execute import execute
+    from ..notebook.execute import execute
 
     try:
         execute(found, values, folder, **how)

@@ -44,7 +44,7 @@ def summarise(folder: Path, members: list[Member]) -> pd.DataFrame:
     """A row for each set of results of each run: medians over its repetitions, before and after the descent."""
     import pandas as pd
 
-    from ..results import Results
+    from ..results.table import Results
 
     rows: list[dict[str, Any]] = []
     for member in members:

@@ -149,7 +149,7 @@ def values_of(text: str) -> list[str]:
 
 
 def _members(found: Chapter, profile: str, file: Path | None, pairs: Iterable[str]) -> list[Member]:
-    from ..parameters import read_file
+    from ..chapters.parameters import read_file
 
     base = read_file(file) if file is not None else {}
     choices = {key: values_of(text) for key, text in split(pairs).items()}

@@ -13,7 +13,8 @@ from .base import Command, duration, table, tell
 from .run import JOBS
 
 if TYPE_CHECKING:
-    from ..results import Comparison, Results
+    from ..results.comparing import Comparison
+    from ..results.table import Results
 
 
 @click.command("verify", cls=Command, short_help="recompute stored results and compare")
@@ -88,8 +89,8 @@ def verify(
 def _one(
     path: Path, repetitions: int, seed: int | None, constants: bool, jobs: int | None
 ) -> tuple[list[int], Comparison]:
-    from ..results import Results
-    from ..results import verify as recompute
+    from ..results.table import Results
+    from ..running.verifying import verify as recompute
 
     stored = Results.load(path)
     which = _which(stored, repetitions, seed)

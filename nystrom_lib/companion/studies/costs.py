@@ -14,7 +14,7 @@ import pandas as pd
 
 import nystrom_lib as nl
 
-from ..outcome import Array
+from ..experiments.outcome import Array
 
 
 def seconds(call: Callable[[], object], *, least: float = 0.02, most_calls: int = 200) -> float:

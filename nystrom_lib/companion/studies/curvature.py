@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import nystrom_lib as nl
 
-from ..outcome import Array
+from ..experiments.outcome import Array
 
 
 def kernels(rho: float) -> dict[str, nl.Kernel]:

@@ -7,7 +7,7 @@ import pandas as pd
 
 import nystrom_lib as nl
 
-from ..outcome import Array
+from ..experiments.outcome import Array
 
 
 def central_difference(kernel: nl.Kernel, data: Array, sample: Array, direction: Array, h: float) -> float:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 import nystrom_lib as nl
 
-from ..outcome import Array
+from ..experiments.outcome import Array
 
 #: How many independent parts a batch is divided into.
 PARTS = {"one-sample": 1, "two-sample": 2, "four-sample": 4}

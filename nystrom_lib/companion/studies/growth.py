@@ -7,8 +7,8 @@ import pandas as pd
 
 import nystrom_lib as nl
 
-from ..config import NORMS
-from ..outcome import Array
+from ..experiments.config import NORMS
+from ..experiments.outcome import Array
 
 
 def optimal_errors(kernel: nl.Kernel, data: Array, ns: tuple[int, ...], matrix: Array | None = None) -> pd.DataFrame:

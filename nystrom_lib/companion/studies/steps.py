@@ -9,7 +9,7 @@ import pandas as pd
 
 import nystrom_lib as nl
 
-from ..outcome import Array
+from ..experiments.outcome import Array
 
 
 @dataclass(frozen=True)

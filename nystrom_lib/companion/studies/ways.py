@@ -13,7 +13,7 @@ import pandas as pd
 
 import nystrom_lib as nl
 
-from ..outcome import Array
+from ..experiments.outcome import Array
 
 Way = Callable[[Array, Array], Array]
 

@@ -1,0 +1,228 @@
+"""A Sphinx extension: the paper's own numbers in the book, and what stands below and behind each formula.
+
+Sphinx numbers formulas, theorems and figures as they come. Here the label decides: ``eq-5`` is Eq. (5), ``thm-2-1``
+Theorem 2.1, ``rem-1-1`` Remark 1.1 and ``figure-2`` Figure 2, on whatever page they are.
+
+``{equation-links} 5`` writes the line below Eq. (5): computed by, checked by, used in. ``{equation-index}`` is the
+table of all of them, ``{equation-tests}`` shows the tests the lines point to; all three read :mod:`.equations`.
+``{paper-experiments}`` is the table of the paper's experiments, from :mod:`.experiments`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from docutils import nodes  # type: ignore[import-untyped, unused-ignore]
+from sphinx import addnodes
+from sphinx.util.docutils import SphinxDirective
+
+from ..chapters import chapter
+from ..checkout import ROOT
+from ..experiments.config import Experiment
+from ..experiments.paper import PAPER
+from ..wording import number
+from . import equations
+from .equations import EQUATIONS, Equation
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
+
+__all__ = ["setup"]
+
+#: How an id says its number, by the kind of what is numbered.
+_NUMBERS = {
+    "displaymath": re.compile(r"equation-eq-([0-9a-z]+)"),
+    "theorem": re.compile(r"thm-(\d+-\d+)"),
+    "remark": re.compile(r"rem-(\d+-\d+)"),
+    "figure": re.compile(r"figure-(\d+)"),
+}
+
+
+def paper_number(kind: str, identifier: str) -> tuple[str, ...] | None:
+    """The number that an id asks for, as Sphinx keeps numbers: one entry for each level.
+
+    Examples
+    --------
+    >>> paper_number("displaymath", "equation-eq-5"), paper_number("theorem", "thm-2-1"), paper_number("figure", "x")
+    (('5',), ('2', '1'), None)
+    """
+    pattern = _NUMBERS.get(kind)
+    found = pattern.fullmatch(identifier) if pattern else None
+    return tuple(found[1].upper().split("-")) if found else None
+
+
+def _number_as_the_paper(app: Sphinx, env: BuildEnvironment) -> list[str]:
+    """Put the paper's numbers over those that Sphinx has just given out."""
+    for kinds in env.toc_fignumbers.values():
+        for kind, numbers in kinds.items():
+            for identifier in numbers:
+                numbers[identifier] = paper_number(kind, identifier) or numbers[identifier]  # type: ignore[assignment]
+    return []
+
+
+# -- links -----------------------------------------------------------------------------------------------------
+
+
+def _reference(domain: str, kind: str, target: str, text: str, docname: str, **more: Any) -> addnodes.pending_xref:
+    """A link that Sphinx resolves when all pages are known, and complains about if it cannot."""
+    content = nodes.literal(text, text) if domain == "py" else nodes.inline(text, text)
+    return addnodes.pending_xref(
+        "", content, refdomain=domain, reftype=kind, reftarget=target, refdoc=docname, refwarn=True, refexplicit=True,
+        **more,
+    )  # fmt: skip
+
+
+def _to_function(name: str, docname: str) -> nodes.Node:
+    # refspecific: found by the end of its name, whichever module the reference lists it under
+    return _reference("py", "obj", name, name, docname, refspecific=True)
+
+
+def _to_test(name: str, docname: str) -> nodes.Node:
+    return _reference("std", "ref", _test_label(name), name.partition("::")[2], docname)
+
+
+def _to_chapter(name: str, docname: str) -> nodes.Node:
+    found = chapter(name)
+    return _reference("std", "doc", f"/notebooks/{Path(found.file).stem}", f"{found.number}. {found.title}", docname)
+
+
+def _to_equation(equation: Equation, docname: str) -> nodes.Node:
+    return _reference("math", "eq", equation.label, f"({equation.number})", docname)
+
+
+def _test_label(name: str) -> str:
+    """The anchor of a test on the index page."""
+    return str(nodes.make_id(name.replace("tests/", "").replace(".py::", " ")))
+
+
+def _between(items: list[nodes.Node], separator: str) -> Iterator[nodes.Node]:
+    for place, item in enumerate(items):
+        if place:
+            yield nodes.Text(separator)
+        yield item
+
+
+#: A cell of a table: its lines, each a row of words and links.
+Cell = list[list[nodes.Node]]
+
+
+# -- directives ------------------------------------------------------------------------------------------------
+
+
+class EquationLinks(SphinxDirective):
+    """The line below a formula."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        equation = equations.equation(self.arguments[0])
+        here = self.env.docname
+        line = nodes.paragraph(classes=["equation-links"])
+        parts = (
+            ("Computed by ", [_to_function(name, here) for name in equation.functions]),
+            (" · checked by ", [_to_test(name, here) for name in equation.tests]),
+            (" · used in ", [_to_chapter(name, here) for name in equation.chapters]),
+        )
+        for words, links in parts:
+            line += nodes.Text(words)
+            line.extend(_between(links, ", "))
+        return [line]
+
+
+class EquationIndex(SphinxDirective):
+    """The table of all formulas."""
+
+    def run(self) -> list[nodes.Node]:
+        head = ("Eq.", "What it says", "Function → test → chapter")
+        return [_table("equation-index", head, [self._cells(equation) for equation in EQUATIONS])]
+
+    def _cells(self, equation: Equation) -> list[Cell]:
+        here = self.env.docname
+        lines = (
+            ("Computed by ", [_to_function(name, here) for name in equation.functions]),
+            ("Checked by ", [_to_test(name, here) for name in equation.tests]),
+            ("Used in ", [_to_chapter(name, here) for name in equation.chapters]),
+        )
+        return [
+            [[_to_equation(equation, here)]],
+            [[nodes.Text(f"{equation.what} ({equation.where})")]],
+            [[nodes.Text(words), *_between(links, ", ")] for words, links in lines],
+        ]
+
+
+def _table(name: str, head: tuple[str, ...], rows: list[list[Cell]]) -> nodes.Node:
+    group = nodes.tgroup("", *(nodes.colspec(colwidth=1) for _ in head), cols=len(head))
+    group += nodes.thead("", _row([[[nodes.Text(title)]] for title in head]))
+    group += nodes.tbody("", *(_row(cells) for cells in rows))
+    return nodes.table("", group, classes=[name, "colwidths-auto"])
+
+
+def _row(cells: list[Cell]) -> nodes.row:
+    return nodes.row("", *(nodes.entry("", *(nodes.paragraph("", "", *line) for line in cell)) for cell in cells))
+
+
+class EquationTests(SphinxDirective):
+    """The tests that the lines point to: what each would catch, and its code, folded."""
+
+    def run(self) -> list[nodes.Node]:
+        names = dict.fromkeys(name for equation in EQUATIONS for name in equation.tests)
+        return [nodes.definition_list("", *(self._item(name) for name in names))]
+
+    def _item(self, name: str) -> nodes.Node:
+        check = equations.check(name, ROOT)
+        file, _, short = name.partition("::")
+        self.env.note_dependency(str(ROOT / file))
+        label = _test_label(name)
+        std = self.env.get_domain("std")
+        std.note_hyperlink_target(label, self.env.docname, label, short)  # type: ignore[attr-defined]
+        return nodes.definition_list_item(
+            "",
+            nodes.term("", "", nodes.literal(short, short), nodes.Text(f" in {file}"), ids=[label]),
+            nodes.definition(
+                "",
+                nodes.paragraph("", check.catches),
+                nodes.raw("", f"<details><summary>The code of {short}</summary>", format="html"),
+                nodes.literal_block(check.source, check.source, language="python"),
+                nodes.raw("", "</details>", format="html"),
+            ),
+        )
+
+
+class PaperExperiments(SphinxDirective):
+    """The table of the paper's experiments."""
+
+    def run(self) -> list[nodes.Node]:
+        head = ("Name", "Data", "ρ", "n", "b", "γ", "T", "m")
+        rows = [
+            [[[nodes.literal(name, name)]], *([[nodes.Text(text)]] for text in _settings(experiment))]
+            for name, experiment in PAPER.items()
+        ]
+        return [_table("paper-experiments", head, rows)]
+
+
+def _settings(experiment: Experiment) -> tuple[str, ...]:
+    descent = experiment.descent.to_plain()
+    return (
+        {"BiGaussian": "bi-Gaussian", "Magic": "MAGIC"}.get(kind := type(experiment.data).__name__, kind),
+        f"{experiment.kernel.to_plain()['rho']:g}",
+        f"{experiment.n:,}",
+        f"{descent['batch_size']:,}" if "batch_size" in descent else "–",
+        number(descent["step"]),
+        f"{descent['iterations']:,}",
+        f"{experiment.m:,}",
+    )
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """What Sphinx calls."""
+    app.add_directive("equation-links", EquationLinks)
+    app.add_directive("equation-index", EquationIndex)
+    app.add_directive("equation-tests", EquationTests)
+    app.add_directive("paper-experiments", PaperExperiments)
+    # after Sphinx's own numbering, which answers the same event
+    app.connect("env-get-updated", _number_as_the_paper, priority=900)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

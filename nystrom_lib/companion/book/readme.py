@@ -1,0 +1,60 @@
+"""The figure and the numbers of the README, from the results: ``python -m nystrom_lib.companion.book.readme``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from ..checkout import RESULTS, ROOT
+from ..studies.large_descent import PAPER_MACHINE, PAPER_SECONDS
+from . import landing
+
+README = ROOT / "README.md"
+FIGURE = ROOT / "book" / "_assets" / "answer.svg"
+BEGIN, END = "<!-- results: written by python -m nystrom_lib.companion.book.readme -->", "<!-- end of results -->"
+
+
+def block(results: Path = RESULTS) -> str:
+    """The lines between the two marks."""
+    stored = landing.load(results)
+    lines = [f"- **{number.value}** {number.meaning}" for number in landing.numbers(stored, [])[:-1]]
+    timings = results / "miniboone_timings.json"
+    if timings.is_file():
+        lines.append(_speed(json.loads(timings.read_text(encoding="utf-8"))))
+    return "\n".join([BEGIN, *lines, END])
+
+
+def _speed(found: dict[str, Any]) -> str:
+    ours, plain = found["ours"], found["plain_c"]
+    said = [
+        f"{what} in {_two(ours[name])} s (plain C {_two(plain[name])} s; the paper {PAPER_SECONDS[name]:,g} s)"
+        for name, what in (
+            ("radial_skd_s", "R"),
+            ("trace_s", "a trace norm"),
+            ("descent_s", "the whole descent"),
+        )
+    ]
+    data = "a stand-in for MiniBooNE, of the same size" if found["stand_in"] else "MiniBooNE"
+    return (
+        f"- On {data} ({found['N']:,} points): {', '.join(said)}. Ours and plain C on {found['machine']}; the "
+        f"paper's on {PAPER_MACHINE}."
+    )
+
+
+def _two(seconds: float) -> str:
+    """Two digits, never as a power of ten."""
+    return f"{float(f'{seconds:.2g}'):,g}"
+
+
+def write() -> None:
+    """Renew the figure and the block."""
+    FIGURE.write_text(landing.figure_svg(landing.load(RESULTS)), encoding="utf-8")
+    text = README.read_text(encoding="utf-8")
+    before, _, rest = text.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    README.write_text(before + block() + after, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write()

@@ -1,0 +1,160 @@
+"""One experiment of the kind in Section 4: everything that determines its numbers, and nothing else."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..errors import ConfigurationError
+from ..settings import Plain, Settings, canonical_json, read_json, read_yaml, setting, write_yaml
+from .components import (
+    DATA_SOURCES,
+    DESCENTS,
+    INITIAL_SAMPLES,
+    KERNELS,
+    DataSource,
+    Descent,
+    InitialSample,
+    KernelFamily,
+    Uniform,
+)
+from .part import Part as Part  # in the registry of data sources from here on
+
+#: Part of every fingerprint: a change in what a configuration *means* changes this number.
+FORMAT = 1
+
+NORMS = ("trace", "frobenius", "spectral")
+
+
+@dataclass(frozen=True)
+class Record(Settings):
+    """What to keep of some repetitions besides their numbers.
+
+    Parameters
+    ----------
+    repetitions : tuple of int
+        Which repetitions.
+    every : int
+        Keep R at every so many steps, and at the last; 0 keeps nothing.
+    path : bool
+        Keep the landmarks at the same steps?
+    """
+
+    repetitions: tuple[int, ...] = setting((), at_least=0)
+    every: int = setting(0, at_least=0)
+    path: bool = False
+
+    def check(self) -> None:
+        """Each repetition once, in order: two ways to say the same would be two fingerprints."""
+        if list(self.repetitions) != sorted(set(self.repetitions)):
+            given = list(self.repetitions)
+            raise ConfigurationError("repetitions", f"is {given}; give each once, in increasing order.")
+        if bool(self.repetitions) != bool(self.every) or (self.path and not self.every):
+            raise ConfigurationError("", "needs both repetitions and every, or neither, and then no path.")
+
+
+@dataclass(frozen=True)
+class Experiment(Settings):
+    """A configuration: typed, range-checked, unchangeable.
+
+    Parameters
+    ----------
+    data : DataSource
+        The multiset D.
+    kernel : KernelFamily
+        The kernel K.
+    n : int
+        The number of landmark points.
+    descent : Descent
+        The method, with its step γ, its number of iterations T and, where it has one, its batch size b.
+    m : int
+        The number of repetitions.
+    seed : int
+        Every draw of repetition j follows from this seed and j.
+    initial : InitialSample
+        How S⁽⁰⁾ is drawn.
+    norms : tuple of str
+        In which norms K − K̂(S) is measured.
+    factors : bool
+        Divide by the best rank-n error, Eq. (8)? That error costs O(N³) in the Frobenius and spectral norms.
+    constant : bool
+        Add ‖K‖_F² to R, Eq. (3)? It costs O(N²), once.
+    record : Record
+        Decay curves and landmark paths to keep.
+    """
+
+    data: DataSource = setting(slot=DATA_SOURCES)
+    kernel: KernelFamily = setting(slot=KERNELS)
+    n: int = setting(at_least=1, at_most=10**6)
+    descent: Descent = setting(slot=DESCENTS)
+    m: int = setting(1, at_least=1, at_most=10**6)
+    seed: int = setting(0, at_least=0, at_most=2**63 - 1)
+    initial: InitialSample = setting(Uniform(), slot=INITIAL_SAMPLES)
+    norms: tuple[str, ...] = setting(NORMS, choices=NORMS)
+    factors: bool = True
+    constant: bool = True
+    record: Record = field(default=Record())
+
+    def check(self) -> None:
+        """Norms in one order and each once; only repetitions that exist are recorded."""
+        if list(self.norms) != [norm for norm in NORMS if norm in self.norms]:
+            given, order = list(self.norms), ", ".join(NORMS)
+            raise ConfigurationError("norms", f"is {given}; give each once, in the order {order}.")
+        if any(j >= self.m for j in self.record.repetitions):
+            asked = list(self.record.repetitions)
+            raise ConfigurationError("record.repetitions", f"is {asked}; all must be below m = {self.m}.")
+
+    @property
+    def fingerprint(self) -> str:
+        """The same for equal configurations, different for different ones (sha256, 64 hexadecimal digits)."""
+        return _sha256(self.to_plain())
+
+    @property
+    def series(self) -> str:
+        """The same for configurations that differ in m alone: repetition j is the same in all of them."""
+        plain = self.to_plain()
+        del plain["m"]
+        return _sha256(plain)
+
+    def to_json(self) -> str:
+        """Canonical JSON."""
+        return canonical_json(self.to_plain())
+
+    def to_yaml(self) -> str:
+        """YAML for people."""
+        return write_yaml(self.to_plain())
+
+    @classmethod
+    def from_json(cls, text: str) -> Experiment:
+        """Read JSON, strictly."""
+        return cls.from_plain(read_json(text))
+
+    @classmethod
+    def from_yaml(cls, text: str) -> Experiment:
+        """Read plain YAML, strictly."""
+        return cls.from_plain(read_yaml(text))
+
+    def save(self, path: str | Path) -> None:
+        """Write to a .yaml, .yml or .json file."""
+        path = Path(path)
+        text = self.to_json() + "\n" if _is_json(path) else self.to_yaml()
+        path.write_text(text, encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: str | Path) -> Experiment:
+        """Read a .yaml, .yml or .json file."""
+        path = Path(path)
+        read = cls.from_json if _is_json(path) else cls.from_yaml
+        return read(path.read_text(encoding="utf-8"))
+
+
+def _is_json(path: Path) -> bool:
+    if path.suffix not in (".json", ".yaml", ".yml"):
+        raise ConfigurationError("path", f"is {path.name!r}; a configuration is a .yaml, .yml or .json file.")
+    return path.suffix == ".json"
+
+
+def _sha256(plain: Plain) -> str:
+    text = f"nystrom-experiment/{FORMAT}\n{canonical_json(plain)}"
+    return hashlib.sha256(text.encode("ascii")).hexdigest()

@@ -1,0 +1,163 @@
+"""The protocol of Section 4: S⁽⁰⁾ → descent → S⁽ᵀ⁾ → criteria, for one repetition."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+import nystrom_lib as nl
+
+# Held around everything below: what LAPACK and ARPACK compute depends in its last bits on the number of BLAS threads.
+from ..._threads import one_pool
+from ..errors import DataMismatchError
+from .config import Experiment
+from .outcome import Array, Outcome
+from .seeds import Axis, seed_for
+from .sums import Sums
+
+#: K is computed once and shared by all repetitions if it takes no more than this (N ≤ 11,585).
+LARGEST_MATRIX_BYTES = 2**30
+
+#: The paper's names of the approximation factors, Eq. (8).
+FACTORS = {"trace": "E_tr", "frobenius": "E_F", "spectral": "E_sp"}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What all repetitions of an experiment share.
+
+    Attributes
+    ----------
+    experiment : Experiment
+        What is asked.
+    dataset : Dataset
+        D.
+    kernel
+        K, as the library has it.
+    matrix : array or None
+        The N × N matrix, where the criteria need it and it is small enough to keep.
+    constants : mapping
+        ``squared_norm`` (‖K‖_F²) and the best rank-n errors by norm, as far as they are asked for.
+    sums : Sums
+        How sums over the data are formed.
+    """
+
+    experiment: Experiment
+    dataset: nl.datasets.Dataset
+    kernel: Any
+    matrix: Array | None
+    constants: Mapping[str, float] = field(default_factory=dict)
+    sums: Sums = field(default_factory=Sums)
+
+
+def load_data(experiment: Experiment, dataset: nl.datasets.Dataset | None = None) -> nl.datasets.Dataset:
+    """The data of an experiment, or the ones given if they are the right ones."""
+    if dataset is None:
+        dataset = experiment.data.load(experiment.seed)
+    expected = getattr(experiment.data, "sha256", dataset.sha256)
+    if dataset.sha256 != expected:
+        raise DataMismatchError(f"dataset has sha256 {dataset.sha256[:16]}…; the experiment asks for {expected[:16]}….")
+    if experiment.n > dataset.N:
+        raise DataMismatchError(f"n is {experiment.n}; {dataset.name} has {dataset.N} points to draw from.")
+    return dataset
+
+
+def prepare(
+    experiment: Experiment,
+    dataset: nl.datasets.Dataset | None = None,
+    constants: Mapping[str, float] | None = None,
+    sums: Sums | None = None,
+) -> Problem:
+    """Everything that is done once: data, K if it is worth keeping, and the constants unless they are known."""
+    dataset = load_data(experiment, dataset)
+    kernel = experiment.kernel.build()
+    keeps = set(experiment.norms) - {"trace"} and 8 * dataset.N**2 <= LARGEST_MATRIX_BYTES
+    sums = sums or Sums()
+    with one_pool(0.0):
+        matrix = kernel.matrix(dataset.X) if keeps else None
+        if constants is None:
+            constants = compute_constants(experiment, dataset, kernel, matrix, sums)
+    return Problem(experiment, dataset, kernel, matrix, constants, sums)
+
+
+def compute_constants(
+    experiment: Experiment, dataset: nl.datasets.Dataset, kernel: Any, matrix: Array | None, sums: Sums
+) -> dict[str, float]:
+    """‖K‖_F² and the best rank-n errors, as far as the experiment asks for them."""
+    constants = {}
+    if experiment.constant:
+        constants["squared_norm"] = sums.squared_norm(kernel, dataset.X)
+    if experiment.factors and experiment.norms:
+        best = nl.best_rank_errors(kernel, dataset.X, experiment.n, norms=experiment.norms, matrix=matrix)
+        constants |= {norm: float(getattr(best, norm)) for norm in experiment.norms}
+    return constants
+
+
+def repetition(problem: Problem, j: int, progress: Callable[[int], None] | None = None) -> Outcome:
+    """Repetition j: the same numbers wherever and whenever it is done.
+
+    Parameters
+    ----------
+    problem : Problem
+        From :func:`prepare`.
+    j : int
+        Which repetition, from 0.
+    progress : callable, optional
+        Called now and then with the number of steps done. What it raises ends the repetition.
+
+    Returns
+    -------
+    Outcome
+        A descent that diverges is an outcome, too: it has no optimised criteria, and ``diverged_at`` says when.
+    """
+    with one_pool(0.0):
+        return _repetition(problem, j, progress)
+
+
+def _repetition(problem: Problem, j: int, progress: Callable[[int], None] | None) -> Outcome:
+    experiment, data, record = problem.experiment, problem.dataset.X, problem.experiment.record
+    recorded = j in record.repetitions
+    start = experiment.initial.draw(
+        problem.kernel, data, experiment.n, seed_for(experiment.seed, Axis.INITIAL_SAMPLE, j)
+    )
+    numbers = _measured(problem, start, "initial")
+    began = time.perf_counter()
+    try:
+        descent = experiment.descent.descend(
+            problem.kernel,
+            data,
+            start,
+            seed_for(experiment.seed, Axis.BATCHES, j),
+            record_every=record.every if recorded else 0,
+            keep_path=recorded and record.path,
+            constant=problem.constants.get("squared_norm", 0.0),
+            progress=progress,
+        )
+    except nl.DescentError as error:
+        return Outcome({**numbers, "diverged_at.optimised": error.iteration})
+    numbers["seconds.optimised"] = time.perf_counter() - began
+    numbers |= _measured(problem, descent.sample, "optimised")
+    return Outcome(numbers, _arrays(descent) if recorded else {})
+
+
+def _measured(problem: Problem, sample: Array, stage: str) -> dict[str, float]:
+    """R, the norms of K − K̂(S), its factors and the rank of K_S."""
+    experiment, constants = problem.experiment, problem.constants
+    measured = {"R": problem.sums.radial_skd(problem.kernel, problem.dataset.X, sample, constants.get("squared_norm"))}
+    if experiment.norms:
+        errors = problem.sums.nystrom_errors(
+            problem.kernel, problem.dataset.X, sample, experiment.norms, problem.matrix
+        )
+        measured |= errors
+        measured |= {FACTORS[norm]: errors[norm] / constants[norm] for norm in experiment.norms if norm in constants}
+    return {f"{name}.{stage}": value for name, value in measured.items()}
+
+
+def _arrays(descent: Any) -> dict[str, Array]:
+    """The decay of R (iterations in the first row, values in the second) and the path of the landmarks."""
+    arrays = {"curve": np.stack([descent.iterations.astype(float), descent.values])}
+    return arrays if descent.path is None else {**arrays, "path": descent.path}

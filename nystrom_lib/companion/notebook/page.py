@@ -1,0 +1,336 @@
+"""What a notebook calls: parameters, results, and words, tables and figures that come from the run.
+
+A chapter's first code cell after its parameters is
+
+    from nystrom_lib.companion import notebook
+    page = notebook.begin("bigaussian", globals())
+    p = page.parameters
+
+and its last is ``page.foot()``. Everything between asks ``page`` for results and shows them through it, so that a
+chapter looks the same in JupyterLab, in the book and in the folder of a run.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import nystrom_lib as nl
+
+from ..chapters import Chapter, chapter
+from ..chapters import parameters as reading
+from ..checkout import RESULTS
+from ..errors import ConfigurationError
+from ..experiments.config import Experiment
+from ..results import provenance
+from ..settings import Settings
+from ..wording import number
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+    from ..results.table import Results
+
+#: How the runner tells a notebook where to leave things and what to compute on.
+RUN_FOLDER, JOBS, DASK = "NYSTROM_RUN_FOLDER", "NYSTROM_JOBS", "NYSTROM_DASK"
+
+#: The notebooks that have begun, by their globals.
+_begun: list[Mapping[str, Any]] = []
+
+
+def begin(which: str | Chapter, names: Mapping[str, Any]) -> Page:
+    """Check the parameters, set the style of figures, and show the parameters used.
+
+    Parameters
+    ----------
+    which : str or Chapter
+        The chapter, usually by its name.
+    names : mapping
+        The notebook's ``globals()``: the parameters, and whatever papermill injected after them.
+
+    Returns
+    -------
+    Page
+        What the rest of the notebook works with.
+    """
+    this = chapter(which) if isinstance(which, str) else which
+    declared = this.parameters.names()
+    # Only the first time: whoever goes through the cells by hand may come back here with names of their own.
+    if not any(names is known for known in _begun):
+        reading.refuse_unknown(_foreign(names, declared), declared, this.name)
+        _begun.append(names)
+    page = Page(this, this.settings({name: names[name] for name in declared if name in names}))
+    _style()
+    page._show_parameters()
+    return page
+
+
+def _foreign(names: Mapping[str, Any], declared: list[str]) -> list[str]:
+    """Names that neither the notebook's first cells nor IPython put there."""
+    own = _ipython_names()
+    return [
+        name
+        for name, value in names.items()
+        if name not in declared
+        and not name.startswith("_")
+        and not isinstance(value, ModuleType)
+        and getattr(value, "__module__", None) != "typing"
+        and not (name in own and own[name] is value)
+        and value is not begin
+    ]
+
+
+def _ipython_names() -> Mapping[str, Any]:
+    if "IPython" not in sys.modules:
+        return {}
+    from IPython.core.getipython import get_ipython
+
+    shell = get_ipython()
+    return {} if shell is None else shell.user_ns_hidden
+
+
+def _style() -> None:
+    from ..figures import style
+
+    style.use()
+
+
+class Page:
+    """One run of a chapter, as its notebook sees it.
+
+    Parameters
+    ----------
+    chapter : Chapter
+        Which chapter.
+    parameters : Settings
+        The values it runs with.
+
+    Attributes
+    ----------
+    folder : Path or None
+        The folder of the run, if it has one.
+    """
+
+    def __init__(self, chapter: Chapter, parameters: Settings) -> None:
+        self.chapter, self.parameters = chapter, parameters
+        self._began = time.perf_counter()
+        given = os.environ.get(RUN_FOLDER)
+        self.folder = Path(given) if given else None
+        self.jobs = _jobs(os.environ.get(JOBS, ""))
+        self.dask = os.environ.get(DASK) or None
+        self._results: list[Results] = []
+        self._stored: dict[str, list[str]] = {}
+        self._open = ExitStack()
+        if self.jobs is not None:
+            self._open.enter_context(nl.threads(self.jobs))
+        if self.folder is not None:
+            _log_to(self.folder / "run.log")
+
+    # -- results -----------------------------------------------------------------------------------------------
+
+    def results(
+        self,
+        experiment: Experiment,
+        *,
+        recompute: int = 3,
+        name: str | None = None,
+        about: str = "",
+        quiet: bool = False,
+    ) -> Results:
+        """The results of an experiment: stored ones, some of them computed again on the spot, or all computed now.
+
+        Parameters
+        ----------
+        experiment : Experiment
+            What is asked.
+        recompute : int
+            If the experiment is stored at full scale: how many of its repetitions to compute again and compare.
+        name : str, optional
+            What to call the file in the folder of the run.
+        about : str
+            Which experiment it is, where a chapter has several: said before where the numbers come from.
+        quiet : bool
+            Leave out the sentence that says where the numbers come from?
+
+        Returns
+        -------
+        Results
+            All m repetitions.
+        """
+        from ..running.stored import find
+
+        if recompute < 0:
+            raise ConfigurationError("recompute", f"is {recompute}; it must be at least 0.")
+        stored = find(experiment, RESULTS)
+        if stored is None:
+            results, origin = self._compute(experiment)
+        else:
+            name = name or stored.name
+            results, origin = stored.results, stored.verified(recompute, self.jobs)
+            self._stored.setdefault(_made(results), []).append(stored.name)
+        if self.folder is not None:
+            results.save(self.folder / "results" / f"{name or _file_name(experiment)}.parquet")
+        self._results.append(results)
+        if not quiet:
+            self.say(f"**{about}.** {origin}" if about else origin)
+        return results
+
+    def _compute(self, experiment: Experiment) -> tuple[Results, str]:
+        from ..running.runner import run
+
+        if self.folder is None:
+            with tempfile.TemporaryDirectory(prefix="nystrom-") as folder:
+                results = run(experiment, folder, threads=self.jobs, cluster=self.dask, progress=False)
+        else:
+            folder = str(self.folder / "repetitions")
+            results = run(experiment, folder, threads=self.jobs, cluster=self.dask, progress=False)
+        many = f"All {experiment.m:,} repetitions were" if experiment.m > 1 else "The one repetition was"
+        return results, f"{many} computed in this run{_on(results)}."
+
+    # -- showing -----------------------------------------------------------------------------------------------
+
+    def say(self, text: str) -> None:
+        """Show prose (Markdown) whose numbers come from the run."""
+        _display({"text/markdown": text, "text/plain": text})
+
+    def table(self, frame: pd.DataFrame, caption: str | None = None, *, digits: int = 4) -> None:
+        """Show a table. Floats are rounded to ``digits`` significant digits; text stays as it is."""
+        rows = [[_cell(value, digits) for value in row] for row in frame.itertuples(index=False)]
+        numeric = [dtype.kind in "iuf" for dtype in frame.dtypes]
+        text = markdown_table([str(column) for column in frame.columns], rows, numeric)
+        self.say(f"{caption}\n\n{text}" if caption else text)
+
+    def show(self, fig: Figure, name: str) -> None:
+        """Show a figure, leave it as SVG and PNG in the folder of the run, and close it."""
+        import matplotlib as mpl
+        from matplotlib import pyplot as plt
+
+        buffer = io.StringIO()
+        # Neither random identifiers nor a date: the same figure is the same text.
+        with mpl.rc_context({"svg.hashsalt": name}):
+            fig.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+        svg = buffer.getvalue()
+        if self.folder is not None:
+            figures = self.folder / "figures"
+            figures.mkdir(parents=True, exist_ok=True)
+            (figures / f"{name}.svg").write_text(svg, encoding="utf-8")
+            fig.savefig(figures / f"{name}.png", dpi=200, metadata={"Software": None})
+        plt.close(fig)
+        _display({"image/svg+xml": svg, "text/plain": f"<Figure {name}>"})
+
+    def html(self, text: str) -> None:
+        """Show HTML that needs nothing from elsewhere."""
+        _display({"text/html": text, "text/plain": "<HTML>"})
+
+    def file(self, name: str) -> Path | None:
+        """Where to leave a file of one's own in the folder of the run; None if there is no such folder."""
+        if self.folder is None:
+            return None
+        self.folder.mkdir(parents=True, exist_ok=True)
+        return self.folder / name
+
+    def foot(self) -> None:
+        """Where the numbers come from, how long it took, and the line that does it again."""
+        here = provenance.environment()
+        commit = f", commit {here['commit'][:10]}{' with changes' if here['dirty'] else ''}" if here["commit"] else ""
+        packages = ", ".join(f"{name} {version}" for name, version in here["packages"].items())
+        threads = self.jobs or here["cores"]
+        rows = [
+            ["Run", f"{time.perf_counter() - self._began:.1f} s on {threads} thread{'s' if threads != 1 else ''}"],
+            ["Machine", f"{here['cpu']}, {here['cores']} cores, {here['system']}"],
+            ["Library", f"nystrom_lib {here['library']}{commit}"],
+            ["Python", f"{here['python']}; {packages}"],
+        ]
+        rows += [["Stored results", f"{', '.join(names)}: {made}"] for made, names in self._stored.items()]
+        rows += [["Data", text] for text in sorted({_data(results) for results in self._results})]
+        again = (
+            "To run this chapter again; `-p name=value` at its end changes a parameter "
+            f"(`nystrom` is in `.venv/bin`):\n\n```\n{self.chapter.command(self.parameters)}\n```"
+        )
+        self.say(f"{markdown_table(['What', 'Where these numbers come from'], rows)}\n\n{again}")
+
+    def _show_parameters(self) -> None:
+        default = self.chapter.parameters()
+        rows = []
+        for each in self.chapter.describe():
+            value = getattr(self.parameters, each.name)
+            same = value == getattr(default, each.name)
+            shown = f"`{reading.written(value)}`"
+            rows.append([f"`{each.name}`", shown if same else f"**{shown}** (paper: `{each.default}`)", each.meaning])
+        self.say(markdown_table(["Parameter", "Value used", "Meaning"], rows))
+
+
+def markdown_table(head: list[str], rows: list[list[str]], numeric: list[bool] | None = None) -> str:
+    """A table in Markdown; numeric columns are set flush right."""
+    rule = ["---:" if right else "---" for right in numeric or [False] * len(head)]
+    lines = [head, rule, *([text.replace("|", "\\|") for text in row] for row in rows)]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _cell(value: Any, digits: int) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int) or getattr(getattr(value, "dtype", None), "kind", "") in ("i", "u"):
+        return f"{int(value):,}"
+    if isinstance(value, float) or getattr(getattr(value, "dtype", None), "kind", "") == "f":
+        return "" if value != value else number(float(value), digits)
+    return "" if value is None else str(value)
+
+
+def _jobs(text: str) -> int | None:
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise ConfigurationError(JOBS, f"is {text!r}; it must be a whole number, at least 1.")
+    return int(text)
+
+
+def _file_name(experiment: Experiment) -> str:
+    return f"{experiment.data.kind}-n{experiment.n}-{experiment.fingerprint[:8]}"
+
+
+def _on(results: Results) -> str:
+    return ", on a stand-in for the data" if results.stand_in else ""
+
+
+def _data(results: Results) -> str:
+    data = results.provenance["data"]
+    kind = " (a stand-in)" if data["stand_in"] else ""
+    return f"{data['name']}{kind}, {data['N']:,} × {data['d']}, sha256 {data['sha256'][:16]}…"
+
+
+def _made(results: Results) -> str:
+    """When, where and by which version stored results were computed, for each machine that had a part in them."""
+    parts = []
+    for session in results.provenance["sessions"]:
+        commit = f" at commit {session['commit'][:10]}" if session.get("commit") else ""
+        parts.append(
+            f"{session['started'][:10]}, {session['cpu']}, {session['cores']} cores, "
+            f"nystrom_lib {session['library']}{commit}"
+        )
+    return "computed " + "; ".join(dict.fromkeys(parts))
+
+
+def _log_to(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handler = logging.FileHandler(path, encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    root = logging.getLogger("nystrom_lib")
+    root.addHandler(handler)
+    root.setLevel(logging.INFO)
+
+
+def _display(bundle: Mapping[str, str]) -> None:
+    from IPython.display import display
+
+    display(dict(bundle), raw=True)  # type: ignore[no-untyped-call]

@@ -1,0 +1,58 @@
+"""What lies on disk at full scale, each read once: results of experiments, timings, the benchmark."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from ..errors import DamagedResultsError
+from .table import Results
+
+
+class Stored:
+    """The stored results, each read once.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder ``results/``; the benchmark's own results are looked for beside it.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = Path(folder)
+        self._read: dict[str, Results | None] = {}
+
+    def results(self, name: str) -> Results | None:
+        """An experiment's results; None if they are not there, or not all of them."""
+        if name not in self._read:
+            path = self.folder / f"{name}.parquet"
+            found = Results.load(path) if path.is_file() else None
+            self._read[name] = found if found is not None and found.complete else None
+        return self._read[name]
+
+    def missing(self, names: Iterable[str]) -> list[str]:
+        """Those of the named experiments that have no complete results here."""
+        return [name for name in names if self.results(name) is None]
+
+    def timings(self) -> dict[str, Any] | None:
+        """MiniBooNE's timings: ``machine``, and under ``ours`` and ``plain_c`` seconds by name."""
+        return _json(self.folder / "miniboone_timings.json")
+
+    def benchmark(self) -> dict[str, Any] | None:
+        """The committed benchmark at full size."""
+        found = _json(self.folder.parent / "benchmarks" / "results" / "results.json")
+        return None if found is None or found.get("quick") else found
+
+
+def _json(path: Path) -> dict[str, Any] | None:
+    if not path.is_file():
+        return None
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise DamagedResultsError(f"The file {path} is damaged: {error}.") from error
+    if not isinstance(found, dict):
+        raise DamagedResultsError(f"The file {path} is damaged: it holds no mapping.")
+    return found

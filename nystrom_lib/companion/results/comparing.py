@@ -1,0 +1,139 @@
+"""Two sets of results against each other, quantity by quantity, within the stated tolerances."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..errors import VerificationError
+from ..experiments.outcome import STAGES, TIMINGS, Array, Outcome
+from .table import QUANTITIES, Results
+from .tolerances import Tolerance, tolerance_for
+
+#: The columns of a comparison.
+COMPARED = (
+    "quantity", "stage", "repetitions", "difference", "repetition", "found", "stored", "tolerance", "within", "reason"
+)  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Two sets of results, quantity by quantity.
+
+    Attributes
+    ----------
+    table : DataFrame
+        For each quantity and stage: on how many repetitions, the largest difference, where, the tolerance and why
+        it is what it is, and whether the difference is within it.
+    notes : tuple of str
+        What differs besides numbers: settings, data, repetitions that only one of the two has.
+    """
+
+    table: pd.DataFrame
+    notes: tuple[str, ...] = ()
+
+    @property
+    def agree(self) -> bool:
+        """Is every difference within its tolerance?"""
+        return bool(self.table["within"].all())
+
+    def check(self) -> Comparison:
+        """Raise VerificationError unless they agree."""
+        if not self.agree:
+            worst = self.table[~self.table["within"]]
+            listed = "; ".join(
+                f"{row.quantity} ({row.stage}) of repetition {row.repetition} is {row.found!r}, stored {row.stored!r}, "
+                f"allowed {row.tolerance}"
+                for row in worst.itertuples()
+            )
+            raise VerificationError(f"The numbers differ by more than their tolerance: {listed}.")
+        return self
+
+    def __str__(self) -> str:
+        verdict = "agree" if self.agree else "DIFFER"
+        shown = self.table.drop(columns=["reason", "stored", "found"]).to_string(index=False)
+        return "\n".join([f"The results {verdict}.", shown, *self.notes])
+
+
+def compare(found: Results, stored: Results) -> Comparison:
+    """Compare the repetitions that two sets of results have in common, within the stated tolerances."""
+    return Comparison(differences(found.outcomes, stored.outcomes, stored), tuple(_unlike(found, stored)))
+
+
+def _unlike(found: Results, stored: Results) -> Iterable[str]:
+    ours, theirs = _flat(found.provenance["experiment"]), _flat(stored.provenance["experiment"])
+    for name in sorted({*ours, *theirs}):
+        if ours.get(name) != theirs.get(name):
+            yield f"{name}: {ours.get(name)!r} against {theirs.get(name)!r}"
+    if found.provenance["data"]["sha256"] != stored.provenance["data"]["sha256"]:
+        yield f"other data: {found.provenance['data']['name']} against {stored.provenance['data']['name']}"
+    for one, other, which in ((found, stored, "first"), (stored, found, "second")):
+        missing = set(one.outcomes) - set(other.outcomes)
+        if missing:
+            yield f"{len(missing)} repetitions are in the {which} only"
+
+
+def _flat(plain: Any, prefix: str = "") -> dict[str, Any]:
+    if not isinstance(plain, dict):
+        return {prefix: plain}
+    return {
+        name: value
+        for key, item in plain.items()
+        for name, value in _flat(item, f"{prefix}.{key}" if prefix else key).items()
+    }
+
+
+def differences(found: Mapping[int, Outcome], stored: Mapping[int, Outcome], results: Results) -> pd.DataFrame:
+    """The table of a comparison of outcomes, with the tolerances that the constants of ``results`` give."""
+    common = sorted(set(found) & set(stored))
+    both = [outcome for j in common for outcome in (found[j], stored[j])]
+    rows = []
+    for name in sorted({name for outcome in both for name in outcome.numbers}, key=_column_order):
+        quantity, _, stage = name.partition(".")
+        pairs = [(j, found[j].numbers.get(name, np.nan), stored[j].numbers.get(name, np.nan)) for j in common]
+        if quantity not in TIMINGS:
+            rows.append(row(quantity, stage, pairs, results))
+    for name in sorted({name for outcome in both for name in outcome.arrays}):
+        pairs = [pair for j in common for pair in _elements(j, found[j].arrays.get(name), stored[j].arrays.get(name))]
+        rows.append(row(name, STAGES[-1], pairs, results))
+    return pd.DataFrame(rows, columns=COMPARED)
+
+
+def row(quantity: str, stage: str, pairs: list[tuple[int, float, float]], results: Results) -> dict[str, Any]:
+    """One row of that table, from (repetition, found, stored) of each repetition."""
+    return {"quantity": quantity, "stage": stage, **_worst(pairs, tolerance_for(quantity, results.constants))}
+
+
+def _elements(j: int, found: Array | None, stored: Array | None) -> list[tuple[int, float, float]]:
+    """Entry by entry; an array that is missing or has another shape differs without bound."""
+    if found is None and stored is None:
+        return []
+    if found is None or stored is None or found.shape != stored.shape:
+        return [(j, np.nan, 0.0)]
+    return [(j, float(a), float(b)) for a, b in zip(found.ravel(), stored.ravel(), strict=True)]
+
+
+def _worst(pairs: list[tuple[int, float, float]], tolerance: Tolerance) -> dict[str, Any]:
+    """The pair that is furthest beyond, or nearest to, what is allowed."""
+    there = [pair for pair in pairs if not (np.isnan(pair[1]) and np.isnan(pair[2]))]
+    j, found, stored = max(there, key=lambda pair: tolerance.excess(pair[1], pair[2]))
+    return {
+        "repetitions": len({pair[0] for pair in there}),
+        "difference": abs(found - stored),
+        "repetition": j,
+        "found": found,
+        "stored": stored,
+        "tolerance": str(tolerance),
+        "within": tolerance.excess(found, stored) <= 1.0,
+        "reason": tolerance.reason,
+    }
+
+
+def _column_order(name: str) -> tuple[int, str, int]:
+    quantity, _, stage = name.partition(".")
+    place = QUANTITIES.index(quantity) if quantity in QUANTITIES else len(QUANTITIES)
+    return place, quantity, STAGES.index(stage)

@@ -1,0 +1,113 @@
+"""Where numbers come from: the code, the machine and the data that made them."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import subprocess
+import time
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from threadpoolctl import threadpool_info
+
+from ...datasets import Dataset
+
+PACKAGES = ("numpy", "scipy", "numba", "llvmlite", "pandas", "pyarrow", "dask", "distributed")
+_PACKAGE_FOLDER = Path(__file__).resolve().parents[2]
+
+
+def session(**how: Any) -> dict[str, Any]:
+    """Everything about this process that numbers may depend on, and ``how`` it is asked to compute."""
+    return {
+        "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        **environment(),
+        **how,
+    }
+
+
+@cache
+def environment() -> dict[str, Any]:
+    """Library, commit, processor, BLAS, versions: all that stays the same while a process lives."""
+    commit, dirty = git_state(_PACKAGE_FOLDER)
+    return {
+        "library": version("nystrom-lib"),
+        "commit": commit,
+        "dirty": dirty,
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "cpu": cpu_model(),
+        "cores": cores(),
+        "blas": blas(),
+        "packages": {name: found for name in PACKAGES if (found := version(name)) is not None},
+    }
+
+
+def describe(dataset: Dataset) -> dict[str, Any]:
+    """What the data are."""
+    return {
+        "name": dataset.name,
+        "sha256": dataset.sha256,
+        "N": dataset.N,
+        "d": dataset.d,
+        "removed": [list(step) for step in dataset.removed],
+        "stand_in": dataset.stand_in,
+        "citation": dataset.citation,
+        "licence": dataset.licence,
+        "source": dataset.source,
+    }
+
+
+def version(package: str) -> str | None:
+    """The installed version of a package, if it is installed."""
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def cpu_model() -> str:
+    """The processor's name, as the system gives it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
+
+
+def blas() -> list[str]:
+    """Each BLAS that is loaded: its name, version and the processor it chose its code for."""
+    found = {
+        " ".join(str(pool.get(key)) for key in ("internal_api", "version", "architecture") if pool.get(key))
+        for pool in threadpool_info()
+        if pool.get("user_api") == "blas"
+    }
+    return sorted(found)
+
+
+def git_state(folder: Path) -> tuple[str | None, bool | None]:
+    """The commit that ``folder`` is at and whether something in it differs; (None, None) outside a repository."""
+    commit = _git(folder, "rev-parse", "HEAD")
+    if commit is None:
+        return None, None
+    changes = _git(folder, "status", "--porcelain", "--", ".")
+    return commit, None if changes is None else bool(changes)
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    command = ["git", "-C", str(folder), *arguments]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None

@@ -1,0 +1,224 @@
+"""The same repetitions on a Dask cluster, reached by the address of its scheduler.
+
+Workers get the configuration, load the data themselves and check their hash, so that nothing large travels; only data
+that exist in this process alone are sent. A worker that is lost costs the repetitions it was at: Dask gives them to
+another, and they come out the same.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from distributed import Client, get_worker
+from distributed.client import Future
+
+import nystrom_lib as nl
+
+from ..errors import ClusterError, DataMismatchError
+from ..experiments.components import Given
+from ..experiments.config import Experiment
+from ..experiments.outcome import Outcome
+from ..experiments.protocol import Problem, prepare, repetition
+from ..experiments.sums import Sums
+from ..results import provenance
+from ..results.store import Store
+from .runner import complete, left_to_do, ready, run_here
+
+#: How long to wait for the scheduler, and for a first worker.
+CONNECT_SECONDS = 30.0
+
+
+@dataclass(frozen=True)
+class Order:
+    """What a worker must know to do a repetition: the configuration, which data, what is known, which threads."""
+
+    experiment: str
+    data_sha256: str
+    constants: tuple[tuple[str, float], ...] = ()
+    alone: bool = False
+
+
+class Cluster:
+    """Repetitions on the workers of a cluster.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        The connection.
+    order : Order
+        What all repetitions share.
+    dataset : Dataset or Future or None
+        The data, where workers cannot load them.
+    """
+
+    def __init__(self, client: Client, order: Order, dataset: Any) -> None:
+        self._client, self._order, self._dataset = client, order, dataset
+        self.threads = sum(client.nthreads().values())
+        self.capacity = 2 * self.threads
+        self._futures: dict[int, Future[Any]] = {}
+        self._done: queue.SimpleQueue[int] = queue.SimpleQueue()
+
+    def submit(self, j: int) -> None:
+        """Send repetition j to the cluster."""
+        future = self._client.submit(_repetition, self._order, self._dataset, j, pure=False)
+        self._futures[j] = future
+        future.add_done_callback(lambda _: self._done.put(j))
+
+    def next(self, timeout: float) -> tuple[int, Outcome] | None:
+        """Wait for one to come back."""
+        try:
+            j = self._done.get(timeout=timeout)
+        except queue.Empty:
+            return None
+        outcome: Outcome = result_of(self._futures.pop(j))
+        return j, outcome
+
+    def steps(self) -> int | None:
+        """Workers do not report steps."""
+        return None
+
+    def stop(self) -> None:
+        """Withdraw what is under way."""
+        for future in self._futures.values():
+            future.cancel()
+
+
+class ClusterSums(Sums):
+    """Sums over the data whose blocks are added up by the workers."""
+
+    def __init__(self, client: Client, order: Order, dataset: Any) -> None:
+        self._client, self._order, self._dataset = client, order, dataset
+
+    def each(
+        self, function: Callable[..., float], kernel: Any, data: Any, pieces: list[Any], *rest: Any
+    ) -> list[float]:
+        """Send each piece to a worker; the results come back in order."""
+        futures = [
+            self._client.submit(_piece, self._order, self._dataset, function, piece, *rest, pure=False)
+            for piece in pieces
+        ]
+        return [result_of(future) for future in futures]
+
+
+def run_there(
+    experiment: Experiment,
+    dataset: nl.datasets.Dataset,
+    store: Store,
+    threads: int,
+    progress: bool,
+    address: str,
+    spread: str,
+) -> None:
+    """Do what is left with the help of a cluster."""
+    pending = left_to_do(store, experiment)
+    if not pending:
+        return
+    with connection(address) as client:
+        sent = client.scatter(dataset, broadcast=True) if isinstance(experiment.data, Given) else None
+        order = Order(experiment.to_json(), dataset.sha256, alone=len(pending) == 1)
+        if spread == "sums":
+            run_here(experiment, dataset, store, threads, progress, ClusterSums(client, order, sent))
+            return
+        constants = store.constants() or dict(ready(experiment, dataset, store, threads).constants)
+        backend = Cluster(client, replace(order, constants=tuple(constants.items())), sent)
+        shared = {"repetitions": backend.threads, "each": 1}
+        store.begin_session(provenance.session(where="cluster", threads=shared, workers=_machines(client)))
+        complete(experiment, store, backend, progress)
+
+
+@contextmanager
+def connection(address: str) -> Iterator[Client]:
+    """A client of a scheduler that has workers with this version of the library."""
+    try:
+        client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise ClusterError(f"cluster is {address!r}; no Dask scheduler answers there ({error}).") from error
+    with client:
+        try:
+            client.wait_for_workers(1, timeout=CONNECT_SECONDS)
+        except TimeoutError:
+            raise ClusterError(f"cluster is {address!r}; its scheduler has no workers.") from None
+        _same_versions(client, address)
+        yield client
+
+
+def _same_versions(client: Client, address: str) -> None:
+    here = _version()
+    try:
+        there = client.run(_version)
+    except Exception as error:
+        raise ClusterError(f"cluster is {address!r}; its workers cannot import nystrom_lib ({error}).") from error
+    other = sorted({version for version in there.values() if version != here})
+    if other:
+        raise ClusterError(f"cluster is {address!r}; its workers have nystrom_lib {', '.join(other)}, here is {here}.")
+
+
+def _version() -> str:
+    return provenance.version("nystrom-lib") or "unknown"
+
+
+def _machines(client: Client) -> list[str]:
+    """The processors and BLAS of the workers, each kind once."""
+    described = client.run(_machine)
+    return sorted(set(described.values()))
+
+
+def _machine() -> str:
+    return f"{provenance.cpu_model()}; {', '.join(provenance.blas())}"
+
+
+def result_of(future: Future[Any]) -> Any:
+    """What a worker computed; a cluster that is gone is said to be."""
+    try:
+        return future.result()
+    except Exception as error:
+        if type(error).__module__.partition(".")[0] in ("distributed", "asyncio", "concurrent"):
+            raise ClusterError(f"The cluster failed ({type(error).__name__}: {error}); {_SAFE}") from error
+        raise
+
+
+_SAFE = "repetitions already stored are safe, and the same call goes on from there."
+
+
+# -- on the worker ---------------------------------------------------------------------------------------------
+
+_lock = threading.Lock()
+_prepared: dict[tuple[str, str], Problem] = {}
+
+
+def _problem(order: Order, dataset: nl.datasets.Dataset | None) -> Problem:
+    """Data and K, prepared once for each process and experiment; only the latest is kept."""
+    key = (order.experiment, order.data_sha256)
+    with _lock:
+        if key not in _prepared:
+            _prepared.clear()
+            _prepared[key] = prepare(Experiment.from_json(order.experiment), dataset, constants={})
+        problem = _prepared[key]
+    if problem.dataset.sha256 != order.data_sha256:
+        raise DataMismatchError(
+            f"A worker loads {problem.dataset.name} with sha256 {problem.dataset.sha256[:16]}… where this machine has "
+            f"{order.data_sha256[:16]}…; give both the same data."
+        )
+    return replace(problem, constants=dict(order.constants))
+
+
+def _threads(order: Order) -> int:
+    return int(get_worker().state.nthreads) if order.alone else 1
+
+
+def _repetition(order: Order, dataset: nl.datasets.Dataset | None, j: int) -> Outcome:
+    with nl.threads(_threads(order)):
+        return repetition(_problem(order, dataset), j)
+
+
+def _piece(
+    order: Order, dataset: nl.datasets.Dataset | None, function: Callable[..., float], piece: Any, *rest: Any
+) -> float:
+    problem = _problem(order, dataset)
+    with nl.threads(1):
+        return function(problem.kernel, problem.dataset.X, piece, *rest)

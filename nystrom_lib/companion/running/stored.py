@@ -1,0 +1,72 @@
+"""Results stored at full scale: found by what they are results of, and checked before they are shown."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ...datasets import Dataset
+from ..experiments.config import Experiment
+from ..experiments.protocol import load_data
+from ..results.table import KEY, Results
+from .verifying import verify
+
+
+@dataclass(frozen=True)
+class Stored:
+    """Stored results, what they are called, and the data they are of."""
+
+    name: str
+    results: Results
+    dataset: Dataset
+
+    def verified(self, count: int, threads: int | None = None) -> str:
+        """Compute ``count`` repetitions again, raise VerificationError if they differ, and say what was done."""
+        m = self.results.experiment.m
+        stand_in = ", on a stand-in for the data" if self.results.stand_in else ""
+        whole = f"The {m:,} repetitions are" if m > 1 else "The one repetition is"
+        known = f"{whole} stored at full scale{stand_in}"
+        if count == 0:
+            return f"{known}; none was computed again in this run."
+        comparison = verify(self.results, count, dataset=self.dataset, threads=threads).check()
+        if m == 1:
+            return f"{known}; it was computed again in this run and agrees within tolerance."
+        chosen = comparison.notes[0].removeprefix("recomputed: ")
+        if "," not in chosen:
+            chosen = chosen.replace("repetitions", "repetition")
+            return f"{known}; {chosen} was computed again in this run and agrees within tolerance."
+        return f"{known}; {chosen} were computed again in this run and agree within tolerance."
+
+
+def find(experiment: Experiment, folder: Path) -> Stored | None:
+    """The stored results of this very experiment, or None.
+
+    Results of other data do not count: a stand-in and what it stands in for are one experiment on two sets of data.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        What is asked.
+    folder : Path
+        Where results are stored, a Parquet file for each experiment.
+    """
+    for path in sorted(folder.glob("*.parquet")):
+        if _fingerprint(path) != experiment.fingerprint:
+            continue
+        results, dataset = Results.load(path), load_data(experiment)
+        if results.complete and dataset.sha256 == results.provenance["data"]["sha256"]:
+            return Stored(path.stem, results, dataset)
+    return None
+
+
+def _fingerprint(path: Path) -> str:
+    """Which experiment a file is of, from its footer alone."""
+    try:
+        found: str = json.loads(pq.read_schema(path).metadata[KEY])["provenance"]["fingerprint"]
+    except (OSError, KeyError, ValueError, TypeError, pa.ArrowException):
+        found = Results.load(path).provenance["fingerprint"]  # says what is wrong with it
+    return found

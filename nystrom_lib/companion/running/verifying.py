@@ -1,0 +1,77 @@
+"""Stored results verified: chosen repetitions are computed again, from the configuration alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+import pandas as pd
+
+from ...datasets import Dataset
+from ..errors import ConfigurationError, VerificationError
+from ..experiments.protocol import load_data, prepare
+from ..results.comparing import COMPARED, Comparison, differences, row
+from ..results.table import Results
+from .runner import recompute
+
+
+def verify(
+    stored: Results,
+    repetitions: int | Iterable[int] = 3,
+    *,
+    dataset: Dataset | None = None,
+    threads: int | None = None,
+    constants: bool = False,
+) -> Comparison:
+    """Compute chosen repetitions again, from the configuration alone, and compare them with the stored ones.
+
+    Parameters
+    ----------
+    stored : Results
+        What to verify.
+    repetitions : int or iterable of int
+        Which; a number takes so many, spread evenly.
+    dataset : Dataset, optional
+        The data, if they are in memory already.
+    threads : int, optional
+        By default one per core.
+    constants : bool
+        Compute ‖K‖_F² and the best rank-n errors again as well? They can cost more than many repetitions.
+
+    Returns
+    -------
+    Comparison
+        Call ``.check()`` on it to have a difference raise VerificationError.
+    """
+    experiment = stored.experiment
+    chosen = _chosen(repetitions, sorted(stored.outcomes))
+    dataset = load_data(experiment, dataset)
+    if dataset.sha256 != stored.provenance["data"]["sha256"]:
+        raise VerificationError(
+            f"The data differ: {dataset.name} has sha256 {dataset.sha256[:16]}…, the results were made from "
+            f"{stored.provenance['data']['name']} with {stored.provenance['data']['sha256'][:16]}…."
+        )
+    problem = prepare(experiment, dataset, None if constants else stored.constants)
+    found = recompute(problem, chosen, threads)
+    table = differences(found, stored.outcomes, stored)
+    if constants:
+        table = pd.concat([_constantdifferences(problem.constants, stored), table], ignore_index=True)
+    return Comparison(table, (f"recomputed: repetitions {', '.join(map(str, chosen))}",))
+
+
+def _constantdifferences(found: Mapping[str, float], stored: Results) -> pd.DataFrame:
+    rows = [row(name, "constant", [(-1, found[name], value)], stored) for name, value in stored.constants.items()]
+    return pd.DataFrame(rows, columns=COMPARED)
+
+
+def _chosen(repetitions: int | Iterable[int], there: list[int]) -> list[int]:
+    if isinstance(repetitions, int):
+        if repetitions < 1:
+            raise ConfigurationError("repetitions", f"is {repetitions}; it must be at least 1.")
+        places = np.linspace(0, len(there) - 1, min(repetitions, len(there))).round().astype(int)
+        return [there[place] for place in sorted(set(places.tolist()))]
+    chosen = sorted(set(repetitions))
+    missing = [j for j in chosen if j not in set(there)]
+    if missing or not chosen:
+        raise ConfigurationError("repetitions", f"is {chosen}; the stored ones are {there[0]} to {there[-1]}.")
+    return chosen

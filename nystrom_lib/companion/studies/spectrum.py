@@ -1,0 +1,39 @@
+"""The leading eigenvalues of a kernel matrix."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import nystrom_lib as nl
+
+from ..._threads import one_pool
+from ..experiments.outcome import Array
+
+
+def leading_eigenvalues(kernel: nl.Kernel, data: Array, count: int) -> Array:
+    """The ``count`` largest eigenvalues of K, largest first, by a Lanczos iteration from a fixed start.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        K.
+    data : array, (N, d)
+        D; the N × N matrix is held in memory.
+    count : int
+        How many; fewer if N is not larger.
+
+    Examples
+    --------
+    >>> points = np.linspace(0, 1, 30)[:, None]
+    >>> leading_eigenvalues(nl.Gaussian(rho=1.0), points, 3).round(3)
+    array([25.721,  3.978,  0.288])
+    """
+    from scipy.sparse.linalg import eigsh
+
+    with one_pool(0.0):
+        matrix = kernel.matrix(data)
+        if 3 * count >= len(matrix):
+            return np.asarray(np.linalg.eigvalsh(matrix)[::-1][:count], dtype=np.float64)
+        start = np.random.default_rng(0).standard_normal(len(matrix))
+        found: Array = eigsh(matrix, k=count, which="LA", v0=start, tol=1e-10, return_eigenvectors=False)
+        return np.sort(found)[::-1]
