@@ -9,23 +9,23 @@ from collections.abc import Iterable, Sequence
 __all__ = ["did_you_mean", "listed", "number", "percent"]
 
 
-def number(value: float) -> str:
-    """Three digits, as a reader likes them.
+def number(value: float, digits: int = 3) -> str:
+    """A few digits, as a reader likes them.
 
     Examples
     --------
-    >>> number(1234.5), number(3.14159), number(2.28e-10)
-    ('1,230', '3.14', '2.28 · 10⁻¹⁰')
+    >>> number(1234.5), number(3.14159), number(2.28e-10), number(1234.5, digits=5)
+    ('1,230', '3.14', '2.28 · 10⁻¹⁰', '1,234.5')
     """
     if value == 0.0 or not math.isfinite(value):
         return f"{value:g}"
-    value = float(f"{value:.2e}")  # first: rounding may carry into one more digit
+    value = float(f"{value:.{digits - 1}e}")  # first: rounding may carry into one more digit
     exponent = math.floor(math.log10(abs(value)))
     if -3 <= exponent < 6:
-        shown = f"{value:,.{max(0, 2 - exponent)}f}"
+        shown = f"{value:,.{max(0, digits - 1 - exponent)}f}"
     else:
         power = str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-        shown = f"{value / 10.0**exponent:.3g} · 10{power}"
+        shown = f"{value / 10.0**exponent:.{digits}g} · 10{power}"
     return shown.replace("-", "−")
 
 

@@ -26,7 +26,7 @@ VERDICTS = [SimpleNamespace(finding=finding) for finding in ("holds", "holds", "
 
 def test_the_five_numbers() -> None:
     found = landing.numbers(ALL, VERDICTS)
-    assert [number.value for number in found] == ["66.67 %", "3 → 1.5", "3 → 1.5", "3 → 1.5", "2 of 4"]
+    assert [number.value for number in found] == ["66.7 %", "3.00 → 1.50", "3.00 → 1.50", "3.00 → 1.50", "2 of 4"]
     assert "of 33 samples" in found[0].meaning
     assert "1 “holds in part”, 1 “does not hold”" in found[4].meaning
 
@@ -37,7 +37,7 @@ def test_a_descent_that_diverged_counts_as_no_improvement() -> None:
 
 def test_the_figure_is_the_same_each_time_and_has_a_row_for_each_experiment() -> None:
     assert landing.figure_svg(ALL) == landing.figure_svg(ALL)
-    assert landing.alt_text(ALL).count("3 to 1.5") == len(landing.ROWS)
+    assert landing.alt_text(ALL).count("3.00 to 1.50") == len(landing.ROWS)
 
 
 def test_the_cards_lead_to_where_the_numbers_come_from() -> None:

@@ -42,6 +42,12 @@ def test_every_page_of_the_contents_is_there(pages: Pages) -> None:
     assert sorted(named) == sorted(pages)
 
 
+def test_the_figures_of_the_paper_keep_their_numbers(pages: Pages) -> None:
+    """Catches a heading called "Figure 3", which takes the figure's id and with it the paper's number."""
+    captions = [tag.get_text().strip() for name in CHAPTER_PAGES for tag in pages[name].select("[id] .caption-number")]
+    assert [caption for caption in captions if "." not in caption] == [f"Figure {number}" for number in range(1, 6)]
+
+
 def test_every_link_within_the_book_leads_somewhere(pages: Pages, built: Path) -> None:
     # The build has followed them too; this is by another parser and the rules of URLs.
     ids = {name: {tag["id"] for tag in page.select("[id]")} for name, page in pages.items()}
@@ -153,9 +159,9 @@ def test_the_landing_page_shows_one_figure_and_five_numbers_of_the_results(pages
     results = Results.load(RESULTS / "figure-2-n50-rho16.parquet")
     table = results.table
     before, after = (table.loc[table["stage"] == stage, "E_tr"].median() for stage in ("initial", "optimised"))
-    assert cards[1] == f"{before:.3g} → {after:.3g}"
+    assert cards[1] == f"{before:.2f} → {after:.2f}"
     alt = str(page.select("img")[0]["alt"])
-    assert f"Bi-Gaussian, ρ = 16, n = 50: {before:.3g} to {after:.3g}" in alt
+    assert f"Bi-Gaussian, ρ = 16, n = 50: {before:.2f} to {after:.2f}" in alt
     for title in landing.ROWS:
         assert title in alt
 

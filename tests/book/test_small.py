@@ -22,6 +22,7 @@ from nystrom_lib.companion.chapters import chapter
         ("{prf:ref}`thm-2-1`", "Theorem 2.1"),
         ("{numref}`figure-2`", "Figure 2"),
         ("{doc}`the proof </theory/proof>`", "the proof"),
+        ("the [next chapter](03_convergence.ipynb)", "the next chapter"),
         ("{py:func}`~nystrom_lib.radial_skd`", "`nystrom_lib.radial_skd`"),
         ("{math}`x^2` and `code`", "{math}`x^2` and `code`"),
     ],

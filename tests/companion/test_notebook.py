@@ -56,7 +56,7 @@ def test_a_table_has_few_digits(shown: list[dict[str, str]], names: dict[str, An
         "",
         "| what | n | value | same |",
         "| --- | ---: | ---: | --- |",
-        "| a\\|b | 1,000 | 1.23e-07 | yes |",
+        "| a\\|b | 1,000 | 1.23 · 10⁻⁷ | yes |",
         "| c | 2 |  | no |",
     ]
 

@@ -19,7 +19,7 @@ from nystrom_lib.companion.results.table import Results
 from nystrom_lib.companion.studies import large_descent
 from nystrom_lib.companion.studies.digits import digits_of_criteria, right_digits
 from nystrom_lib.companion.studies.spectrum import leading_eigenvalues
-from nystrom_lib.companion.studies.timings import measured_table, stored_table
+from nystrom_lib.companion.studies.timings import machines, measured_table, stored_table
 
 SMALL = Experiment(
     data=BiGaussian(N=120, seed=1),
@@ -99,6 +99,7 @@ def test_pieces_are_timed_and_set_beside_the_papers(tmp_path: Path) -> None:
     assert min(timings.radial_skd_s, timings.trace_s, timings.descent_s) > 0 and timings.timed_steps == 10
     assert "scaled from 10 of 40 steps" in measured_table(timings, 40)["how"].tolist()
     assert stored_table(tmp_path).iloc[:, 1].tolist() == ["6.8", "6,600", "1,350"]
+    assert machines(tmp_path).endswith("C called from R.")
     ours = {"radial_skd_s": 0.5, "trace_s": 4.0, "descent_s": 30.0}
     stored = {"machine": "a machine", "ours": ours, "plain_c": {name: 10 * value for name, value in ours.items()}}
     (tmp_path / "miniboone_timings.json").write_text(json.dumps(stored))

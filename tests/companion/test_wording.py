@@ -29,6 +29,15 @@ def test_three_digits(value: float, shown: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "value, digits, shown",
+    [(0.04, 2, "0.040"), (9.96, 2, "10"), (148.16, 4, "148.2"), (194820850.4, 8, "1.9482085 · 10⁸")],
+)
+def test_other_numbers_of_digits(value: float, digits: int, shown: str) -> None:
+    """Catches a number of digits that is three whatever was asked."""
+    assert wording.number(value, digits) == shown
+
+
+@pytest.mark.parametrize(
     "share, shown",
     [(0.0, "0 %"), (1.0, "100 %"), (0.99999, "99.9 %"), (0.123456, "12.3 %"), (0.0000421, "0.0042 %"), (1.5, "150 %")],
 )

@@ -13,6 +13,7 @@ import yaml
 from ..checkout import ROOT
 from ..experiments.paper import PAPER
 from ..results.table import Results
+from ..wording import number, percent
 from .errors import BookError
 
 #: The rows of the figure, in its order: what the reader calls the experiment, and what its file is called.
@@ -59,7 +60,7 @@ def figure_svg(results: Mapping[str, Results]) -> str:
 
 def alt_text(results: Mapping[str, Results]) -> str:
     """The one figure for those who do not see it."""
-    medians = [f"{title}: {before:.3g} to {after:.3g}" for title, (before, after) in _medians(results).items()]
+    medians = [f"{title}: {number(before)} to {number(after)}" for title, (before, after) in _medians(results).items()]
     return (
         "Trace error over the smallest possible at the same rank, before and after the descent, for "
         f"{len(ROWS)} experiments. Medians: {'; '.join(medians)}."
@@ -88,10 +89,10 @@ def numbers(results: Mapping[str, Results], verdicts: Sequence[Any]) -> list[Num
     better, all_of_them = (sum(column) for column in zip(*counts, strict=True))
     found = [
         Number(
-            f"{100 * better / all_of_them:.4g} %",
+            percent(better / all_of_them),
             f"of {all_of_them:,} samples, drawn at random and then moved by the descent, approximate the kernel matrix "
             "better than before, in the trace norm.",
-            "notebooks/05_bigaussian",
+            "learned",
         )
     ]
     for title, name, page in (
@@ -102,7 +103,7 @@ def numbers(results: Mapping[str, Results], verdicts: Sequence[Any]) -> list[Num
         before, after = median(results[name], "E_tr")
         found.append(
             Number(
-                f"{before:.3g} → {after:.3g}",
+                f"{number(before)} → {number(after)}",
                 f"is how the trace error changes on {title}: medians over {results[name].experiment.m:,} samples, "
                 "in multiples of the smallest error possible at that rank.",
                 page,
@@ -124,13 +125,13 @@ def numbers(results: Mapping[str, Results], verdicts: Sequence[Any]) -> list[Num
 def cards(found: Sequence[Number]) -> str:
     """The numbers as cards, each a link to where it comes from."""
     lines = ["::::{grid} 1 2 3 3", ":gutter: 3", ":class-container: numbers", ""]
-    for number in found:
+    for each in found:
         lines += [
-            f":::{{grid-item-card}} {number.value}",
-            f":link: /{number.page}",
+            f":::{{grid-item-card}} {each.value}",
+            f":link: /{each.page}",
             ":link-type: doc",
             ":class-title: number",
-            number.meaning,
+            each.meaning,
             ":::",
             "",
         ]

@@ -19,6 +19,7 @@ from .rendering import CONFIG, render
 
 #: What a cross-reference says where the page it leads to is not part of the book.
 _ROLE = re.compile(r"\{([\w:.+-]+)\}`([^`]+)`")
+_CHAPTER = re.compile(r"\[([^\]]+)\]\(\w+\.ipynb\)")
 _EXPLICIT = re.compile(r"(.+?)\s*<[^>]*>", flags=re.DOTALL)
 #: How labels read: ``eq-5`` is (5), ``thm-2-1`` Theorem 2.1.
 _LABELS = (
@@ -128,14 +129,14 @@ def standing_alone(notebook: dict[str, Any], prefix: str) -> dict[str, Any]:
 
 
 def plain_references(text: str) -> str:
-    """Roles that lead to other pages, as the words a reader would see.
+    """What leads to other pages, roles and links to chapters, as the words a reader would see.
 
     Examples
     --------
     >>> plain_references("By Eq. {eq}`eq-5` and {numref}`figure-2`, see {doc}`the proof </theory/proof>`.")
     'By Eq. (5) and Figure 2, see the proof.'
     """
-    return _ROLE.sub(lambda match: _words(match[1], match[2]), text)
+    return _ROLE.sub(lambda match: _words(match[1], match[2]), _CHAPTER.sub(r"\1", text))
 
 
 def _words(role: str, content: str) -> str:

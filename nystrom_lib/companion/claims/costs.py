@@ -155,7 +155,9 @@ def _fit(grid: list[float], seconds: list[float]) -> float:
 
 def _slopes(claim: Claim, stored: Stored, works: tuple[_Work, ...]) -> tuple[list[Slope], str]:
     found = benchmark_slopes(stored.benchmark(), claim.id)
-    return (found, "the committed benchmark") if found else (_quick_slopes(works), "a quick fit between two sizes")
+    if found:
+        return found, "the committed benchmark, benchmarks/results/results.md"
+    return _quick_slopes(works), "a quick fit between two sizes"
 
 
 def _described(slopes: list[Slope]) -> str:

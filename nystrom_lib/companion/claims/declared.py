@@ -53,8 +53,9 @@ def _equation(number: int | str) -> Evidence:
     return Evidence("equation", f"eq-{number}")
 
 
-def _figure(number: int) -> Evidence:
-    return Evidence("figure", f"figure-{number}")
+def _figure(name: int | str) -> Evidence:
+    """A figure of the paper by its number, one of ours by its name."""
+    return Evidence("figure", f"figure-{name}" if isinstance(name, int) else f"fig-{name}")
 
 
 _THEOREM = Evidence("theorem", "thm-2-1")
@@ -71,7 +72,7 @@ _RADIAL_SKD = (
         rule="Holds if no case leaves [0, 1] by more than rounding; one counterexample is enough for “does not hold”.",
         thresholds={"rounding": Threshold(1e-12, "a case may leave [0, 1] by at most this much")},
         measured_by="theory:radial_skd_range",
-        evidence=(_equation(3), _equation(15), _chapter("radial_skd")),
+        evidence=(_figure("radial-skd-inequalities"), _equation(3), _equation(15), _chapter("radial_skd")),
     ),
     Claim(
         id="R2",
@@ -89,7 +90,7 @@ _RADIAL_SKD = (
             "rounding": Threshold(1e-6, "a ratio may exceed 1 by at most this much (norms near rank deficiency)"),
         },
         measured_by="theory:inequalities",
-        evidence=(_equation(2), _equation(3), _chapter("radial_skd")),
+        evidence=(_figure("radial-skd-inequalities"), _equation(2), _equation(3), _chapter("radial_skd")),
     ),
     Claim(
         id="R3",
@@ -112,7 +113,7 @@ _RADIAL_SKD = (
             "difference": Threshold(1e-11, "a singular K_S changes R and its gradient by at most this part"),
         },
         measured_by="costs:radial_skd_cost",
-        evidence=(_equation(3), _equation(5), _chapter("radial_skd")),
+        evidence=(_figure("approximation-costs"), _equation(3), _equation(5), _chapter("approximation")),
     ),
     Claim(
         id="R4",
@@ -131,7 +132,7 @@ _RADIAL_SKD = (
             "unattained": Threshold(0.5, "an exponent lower than the formula's by more than this is reported"),
         },
         measured_by="costs:criteria_cost",
-        evidence=(_equation(2), _chapter("approximation")),
+        evidence=(_figure("approximation-costs"), _equation(2), _chapter("approximation")),
     ),
 )
 
@@ -152,6 +153,7 @@ _CONVERGENCE = (
         thresholds={"quotient": Threshold(1.0 + 1e-9, "no value exceeds its bound by more than rounding")},
         measured_by="theory:lipschitz_bounds",
         evidence=(
+            _figure("convergence-proof"),
             _THEOREM,
             _equation(16),
             _equation(17),
@@ -182,7 +184,7 @@ _CONVERGENCE = (
             "gradient": Threshold(1e-3, "the gradient falls to at most this part of its largest norm"),
         },
         measured_by="theory:descent_at_one_over_L",
-        evidence=(_THEOREM, _chapter("convergence")),
+        evidence=(_figure("convergence-descents"), _THEOREM, _chapter("convergence")),
     ),
     Claim(
         id="T3",
@@ -220,7 +222,7 @@ _STOCHASTIC = (
             "share": Threshold(0.95, "“in general”: at least this share of the problems"),
         },
         measured_by="estimators:one_sample_bias",
-        evidence=(_equation(6), _chapter("stochastic_gradients")),
+        evidence=(_figure("stochastic-moments"), _equation(6), _chapter("stochastic_gradients")),
     ),
     Claim(
         id="S2",
@@ -247,7 +249,7 @@ _STOCHASTIC = (
             "share": Threshold(0.9, "“generally”: at least this share of the cases"),
         },
         measured_by="estimators:variances",
-        evidence=(_equation(6), _equation(7), _chapter("stochastic_gradients")),
+        evidence=(_figure("stochastic-moments"), _equation(6), _equation(7), _chapter("stochastic_gradients")),
     ),
     Claim(
         id="S4",
@@ -265,7 +267,7 @@ _STOCHASTIC = (
             "slower": Threshold(1.01, "it needs at least this many times the steps"),
         },
         measured_by="estimators:descents",
-        evidence=(_equation(6), _equation(7), _chapter("stochastic_gradients")),
+        evidence=(_figure("stochastic-descents"), _equation(6), _equation(7), _chapter("stochastic_gradients")),
     ),
     Claim(
         id="S5",
@@ -275,7 +277,7 @@ _STOCHASTIC = (
         rule="Holds if no exponent exceeds that of its formula (against N: 0) by more than the slack.",
         thresholds=_COST,
         measured_by="costs:stochastic_cost",
-        evidence=(_equation(6), _chapter("stochastic_gradients")),
+        evidence=(_figure("stochastic-costs"), _equation(6), _chapter("stochastic_gradients")),
     ),
 )
 

@@ -17,6 +17,7 @@ from ..experiments.paper import SEED, paper_experiment
 from ..experiments.protocol import load_data
 from ..experiments.seeds import Axis, seed_for
 from ..results.archive import Stored
+from ..wording import percent
 from .base import Claim, Finding, Verdict, by_share
 from .theory import Case
 
@@ -245,7 +246,7 @@ def decide_descents(claim: Claim, pairs: pd.DataFrame) -> Verdict:
     slower = (behind >= claim.limit("share")) & (steps >= claim.limit("slower"))
     finding = by_share(int(slower.sum()), len(slower))
     shown = "; ".join(
-        f"{name}: behind in {behind[name]:.0%} of pairs, {steps[name]:.3f} times" for name in behind.index
+        f"{name}: behind in {percent(behind[name])} of pairs, {steps[name]:.3f} times" for name in behind.index
     )
     return Verdict(
         claim,

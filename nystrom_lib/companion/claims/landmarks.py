@@ -15,6 +15,7 @@ from ..experiments.paper import paper_experiment
 from ..experiments.protocol import load_data
 from ..experiments.seeds import Axis, seed_for
 from ..results.archive import Stored
+from ..wording import percent
 from .base import Claim, Finding, Verdict, sentence, together
 
 #: ρ as printed and ρ of the authors' notebook.
@@ -88,9 +89,10 @@ def decide_movement(claim: Claim, movements: Mapping[str, Movement]) -> Verdict:
             Finding.HOLDS if some and complicated else Finding.IN_PART if some or complicated else Finding.FAILS
         )
         shown.append(
-            f"{rho}: {far[0]:.0%} of the landmarks of Figure 1 move at least one spacing ({far.mean():.0%} over "
-            f"{len(far)} descents), the furthest {moved.spacings[0].max():.2g} spacings; {wound[0]:.0%} of the paths "
-            f"are at least {claim.limit('winding'):g} times as long as the displacement ({wound.mean():.0%})"
+            f"{rho}: {percent(far[0])} of the landmarks of Figure 1 move at least one spacing "
+            f"({percent(far.mean())} over {len(far)} descents), the furthest {moved.spacings[0].max():.2g} spacings; "
+            f"{percent(wound[0])} of the paths are at least "
+            f"{claim.limit('winding'):g} times as long as the displacement ({percent(wound.mean())})"
         )
         numbers |= {f"far, {rho}": float(far[0]), f"winding, {rho}": float(wound[0])}
     return Verdict(claim, together(parts.values()), "; ".join(shown) + ".", _said(parts), numbers, parts)
@@ -175,9 +177,9 @@ def decide_arrangement(claim: Claim, found: Mapping[str, Arrangement]) -> Verdic
             Finding.HOLDS if concentrate and fill else Finding.IN_PART if concentrate or fill else Finding.FAILS
         )
         shown.append(
-            f"{rho}: {how.dense:.1%} of the optimised landmarks lie in the densest half of the square (the data: "
-            f"{how.data_dense:.1%}); the mean distance to the nearest landmark grows {how.neighbour:.2f} times, the "
-            f"smallest {how.separation:.2f} times"
+            f"{rho}: {percent(how.dense)} of the optimised landmarks lie in the densest half of the square "
+            f"(the data: {percent(how.data_dense)}); the mean distance to the nearest landmark grows "
+            f"{how.neighbour:.2f} times, the smallest {how.separation:.2f} times"
         )
         numbers |= {
             f"dense, {rho}": how.dense,

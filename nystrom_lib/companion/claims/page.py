@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterable, Sequence
 
@@ -19,6 +20,8 @@ _GROUPS = {
 }
 _ROLES = {"equation": "eq", "figure": "numref", "theorem": "prf:ref"}
 _WIDTH = 100
+#: What the claims write below the line: norms, factors, the sample, and a landmark's number.
+_SUBSCRIPT = re.compile(r"_(tr|sp|F|S|k|\*)(?![A-Za-z])")
 
 
 def summary(verdicts: Sequence[Verdict]) -> str:
@@ -130,7 +133,14 @@ def _link(evidence: Evidence) -> str:
 
 
 def escape(text: str) -> str:
-    """Keep Markdown from reading formulas such as ‖K‖_F as emphasis, and bars as columns."""
+    """Set the subscripts of formulas such as ‖K‖_F, and keep Markdown from reading the rest as markup.
+
+    Examples
+    --------
+    >>> escape("E_tr is ‖K − K̂‖_* < 2")
+    'E{sub}`tr` is ‖K − K̂‖{sub}`∗` \\\\< 2'
+    """
+    text = _SUBSCRIPT.sub(lambda found: f"{{sub}}`{found[1].replace('*', '∗')}`", text)
     for character in "*_|<":
         text = text.replace(character, f"\\{character}")
     return text

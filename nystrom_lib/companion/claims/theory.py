@@ -14,6 +14,7 @@ import nystrom_lib as nl
 from ..experiments.outcome import Array
 from ..experiments.paper import PAPER, SEED
 from ..results.archive import Stored
+from ..wording import number
 from .base import Claim, Finding, Verdict, sentence
 
 #: Below this part of ‖K‖_F² both sides of an inequality are rounding, and their quotient says nothing.
@@ -89,6 +90,12 @@ def decide_range(claim: Claim, parts: Array) -> Verdict:
 def _plain(value: float) -> str:
     """Few digits; what is rounding is written as 0."""
     return "0" if abs(value) < 1e-12 else f"{value:.3g}"
+
+
+def _risen(increase: float) -> str:
+    """The largest increase of R, as a part of ‖K‖_F², in words."""
+    most = _plain(max(increase, 0.0))
+    return "R never rises" if most == "0" else f"R rises in no stretch by more than {most} of ‖K‖_F²"
 
 
 # -- R2 ----------------------------------------------------------------------------------------------------------
@@ -259,9 +266,9 @@ def decide_descents(claim: Claim, runs: pd.DataFrame) -> Verdict:
     return Verdict(
         claim,
         finding,
-        f"{len(runs)} descents of {_STEPS:,} steps at γ = 1/L: R increases in no stretch by more than "
-        f"{_plain(max(runs['increase'].max(), 0.0))} of ‖K‖_F²; the gradient ends at {runs['gradient'].median():.1g} "
-        f"of its largest norm (median), at most {runs['gradient'].max():.1g}.",
+        f"{len(runs)} descents of {_STEPS:,} steps at γ = 1/L: {_risen(runs['increase'].max())}; the gradient ends "
+        f"at {number(runs['gradient'].median(), 1)} of its largest norm (median), at most "
+        f"{number(runs['gradient'].max(), 1)}.",
         why,
         {
             "descents": len(runs),

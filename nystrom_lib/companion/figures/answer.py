@@ -47,5 +47,5 @@ def before_and_after(tables: Mapping[str, pd.DataFrame], criterion: str = "E_tr"
         Line2D([], [], color=style.INITIAL, marker="o", linewidth=3, linestyle="-", label="drawn from the data"),
         Line2D([], [], color=style.OPTIMISED, marker="o", linewidth=3, linestyle="-", label="after the descent"),
     ]
-    figure.legend(handles=keys, loc="outside upper right", ncols=2)
+    figure.legend(handles=keys, loc="outside upper left", ncols=2)
     return figure

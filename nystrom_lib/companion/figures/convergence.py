@@ -45,7 +45,7 @@ def proof(ratios: pd.DataFrame) -> Figure:
     axes.set_xscale("log")
     axes.set_xlim(right=6.0)
     axes.set_yticks(place, [_STEPS.get(name, name) for name in ratios.index])
-    axes.legend(loc="lower right", bbox_to_anchor=(0.86, 0.0))
+    axes.legend(loc="upper left")
     style.label(axes, "largest value found, divided by its bound")
     return figure
 
@@ -104,10 +104,10 @@ def descents(runs: Mapping[str, Run], ceiling: float) -> Figure:
             linewidth=1.0 if run.increases else 1.5,
         )
     axes.axhline(ceiling, color=style.REFERENCE, linewidth=0.9, linestyle="-")
-    axes.annotate(r"$\|\mathbf{K}\|_F^2$", (1.0, ceiling), (2, 3), textcoords="offset points", color=style.REFERENCE)
+    axes.annotate(r"$\|\mathbf{K}\|_F^2$", (1.0, ceiling), (2, 5), textcoords="offset points", color=style.REFERENCE)
     axes.set_xscale("log")
     axes.set_yscale("log")
-    axes.set_ylim(top=4.0 * ceiling)
+    axes.set_ylim(top=8.0 * ceiling)
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     style.label(axes, "iteration $t + 1$", r"$R(S^{(t)})$")
     return figure

@@ -143,7 +143,7 @@ def deviations(table: pd.DataFrame) -> Figure:
         )
     h = np.array([1e-4, 1e-1])
     axes.plot(h, 0.002 * h**2, color=style.REFERENCE, linewidth=0.9, linestyle="-")
-    axes.annotate("$h^2$", (h[1], 0.002 * h[1] ** 2), (2, -12), textcoords="offset points", color=style.REFERENCE)
+    axes.annotate("$h^2$", (h[0], 0.002 * h[0] ** 2), (8, -2), textcoords="offset points", color=style.REFERENCE)
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike
 
 from . import decay, style
@@ -47,7 +48,12 @@ def landmarks(axes: Axes, data: ArrayLike, path: ArrayLike) -> None:
     axes.set_aspect("equal")
     axes.grid(False)
     style.label(axes, "first coordinate", "second coordinate")
-    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4, handlelength=1.2, columnspacing=1.2)
+    handles, labels = axes.get_legend_handles_labels()
+    # The data are one path of many dots, which a legend would show as a line.
+    handles[0] = Line2D([], [], color=style.DATA, marker="o", markersize=2.5, linestyle="none")
+    axes.legend(
+        handles, labels, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4, handlelength=1.2, columnspacing=1.2
+    )
 
 
 def _mark(axes: Axes, points: np.ndarray, marker: str, colour: str, name: str, size: float) -> None:

@@ -33,6 +33,7 @@ from ..errors import ConfigurationError
 from ..experiments.config import Experiment
 from ..results import provenance
 from ..settings import Settings
+from ..wording import number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -138,7 +139,13 @@ class Page:
     # -- results -----------------------------------------------------------------------------------------------
 
     def results(
-        self, experiment: Experiment, *, recompute: int = 3, name: str | None = None, quiet: bool = False
+        self,
+        experiment: Experiment,
+        *,
+        recompute: int = 3,
+        name: str | None = None,
+        about: str = "",
+        quiet: bool = False,
     ) -> Results:
         """The results of an experiment: stored ones, some of them computed again on the spot, or all computed now.
 
@@ -150,6 +157,8 @@ class Page:
             If the experiment is stored at full scale: how many of its repetitions to compute again and compare.
         name : str, optional
             What to call the file in the folder of the run.
+        about : str
+            Which experiment it is, where a chapter has several: said before where the numbers come from.
         quiet : bool
             Leave out the sentence that says where the numbers come from?
 
@@ -173,7 +182,7 @@ class Page:
             results.save(self.folder / "results" / f"{name or _file_name(experiment)}.parquet")
         self._results.append(results)
         if not quiet:
-            self.say(origin)
+            self.say(f"**{about}.** {origin}" if about else origin)
         return results
 
     def _compute(self, experiment: Experiment) -> tuple[Results, str]:
@@ -235,15 +244,19 @@ class Page:
         here = provenance.environment()
         commit = f", commit {here['commit'][:10]}{' with changes' if here['dirty'] else ''}" if here["commit"] else ""
         packages = ", ".join(f"{name} {version}" for name, version in here["packages"].items())
+        threads = self.jobs or here["cores"]
         rows = [
-            ["Run", f"{time.perf_counter() - self._began:.1f} s on {self.jobs or here['cores']} threads"],
+            ["Run", f"{time.perf_counter() - self._began:.1f} s on {threads} thread{'s' if threads != 1 else ''}"],
             ["Machine", f"{here['cpu']}, {here['cores']} cores, {here['system']}"],
             ["Library", f"nystrom_lib {here['library']}{commit}"],
             ["Python", f"{here['python']}; {packages}"],
         ]
         rows += [["Stored results", f"{', '.join(names)}: {made}"] for made, names in self._stored.items()]
         rows += [["Data", text] for text in sorted({_data(results) for results in self._results})]
-        again = f"To run this chapter again:\n\n```\n{self.chapter.command(self.parameters)}\n```"
+        again = (
+            "To run this chapter again; `-p name=value` at its end changes a parameter "
+            f"(`nystrom` is in `.venv/bin`):\n\n```\n{self.chapter.command(self.parameters)}\n```"
+        )
         self.say(f"{markdown_table(['What', 'Where these numbers come from'], rows)}\n\n{again}")
 
     def _show_parameters(self) -> None:
@@ -270,7 +283,7 @@ def _cell(value: Any, digits: int) -> str:
     if isinstance(value, int) or getattr(getattr(value, "dtype", None), "kind", "") in ("i", "u"):
         return f"{int(value):,}"
     if isinstance(value, float) or getattr(getattr(value, "dtype", None), "kind", "") == "f":
-        return "" if value != value else f"{float(value):.{digits}g}"
+        return "" if value != value else number(float(value), digits)
     return "" if value is None else str(value)
 
 

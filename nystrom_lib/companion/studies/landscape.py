@@ -139,12 +139,13 @@ def inequalities(data: Array, rhos: tuple[float, ...], m: int, seed: int) -> pd.
 
 def slack(table: pd.DataFrame) -> pd.DataFrame:
     """How often each inequality holds (to rounding), and the left side over the right: median and largest."""
+    K, error = r"\lVert\mathbf{K}\rVert", r"\lVert\mathbf{K} - \hat{\mathbf{K}}\rVert"
     pairs = {
-        "0 ≤ R(S)": (0.0 * table["R"], table["R"]),
-        "R(S) ≤ ‖K‖_F²": (table["R"], table["constant"]),
-        "‖K − K̂‖₂² ≤ ‖K − K̂‖_F²": (table["spectral"], table["frobenius"]),
-        "‖K − K̂‖_F² ≤ R(S)": (table["frobenius"], table["R"]),
-        "‖K − K̂‖⁎²/N ≤ ‖K − K̂‖_F²": (table["trace"], table["frobenius"]),
+        r"$0 \leq R(S)$": (0.0 * table["R"], table["R"]),
+        rf"$R(S) \leq {K}_F^2$": (table["R"], table["constant"]),
+        rf"${error}_2^2 \leq {error}_F^2$": (table["spectral"], table["frobenius"]),
+        rf"${error}_F^2 \leq R(S)$": (table["frobenius"], table["R"]),
+        rf"${error}_*^2/N \leq {error}_F^2$": (table["trace"], table["frobenius"]),
     }
     rows = []
     for name, (left, right) in pairs.items():

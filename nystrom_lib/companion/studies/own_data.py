@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 #: A small file that comes with the notebooks, so that the chapter runs without one.
 EXAMPLE = "data/abalone_measurements.csv"
 
-#: What the criteria are called in the report, in this order.
+#: What the criteria are called in the report (Markdown), in this order.
 CRITERIA = {
-    "R": "R(S)",
-    "trace": "‖K − K̂(S)‖⁎",
-    "frobenius": "‖K − K̂(S)‖_F",
-    "spectral": "‖K − K̂(S)‖₂",
-    "E_tr": "E_tr",
-    "E_F": "E_F",
-    "E_sp": "E_sp",
+    "R": "$R(S)$",
+    "trace": r"$\lVert\mathbf{K} - \hat{\mathbf{K}}(S)\rVert_*$",
+    "frobenius": r"$\lVert\mathbf{K} - \hat{\mathbf{K}}(S)\rVert_F$",
+    "spectral": r"$\lVert\mathbf{K} - \hat{\mathbf{K}}(S)\rVert_2$",
+    "E_tr": r"$\mathcal{E}_{\mathrm{tr}}$",
+    "E_F": r"$\mathcal{E}_{\mathrm{F}}$",
+    "E_sp": r"$\mathcal{E}_{\mathrm{sp}}$",
 }
 
 _LOOKED_AT = 5_000  # points that principal components are computed from, and that a picture shows
@@ -105,7 +105,7 @@ def before_and_after(results: Results) -> pd.DataFrame:
             continue
         initial, optimised = float(table.loc["initial", column]), float(table.loc["optimised", column])
         if column == "R" and not results.experiment.constant:
-            rows.append(("R(S) − ‖K‖_F²", initial, optimised, np.nan))
+            rows.append((r"$R(S) - \lVert\mathbf{K}\rVert_F^2$", initial, optimised, np.nan))
         else:
             rows.append((name, initial, optimised, optimised / initial if initial else np.nan))
     return pd.DataFrame(rows, columns=["criterion", "initial sample", "optimised sample", "after / before"])

@@ -29,11 +29,10 @@ def stored_table(folder: Path) -> pd.DataFrame:
         ``ours`` and ``plain_c`` the seconds by name.
     """
     stored = Stored(folder).timings() or {}
-    machine = _named(stored.get("machine", ""))
     columns = {
-        f"paper, s ({PAPER_MACHINE})": PAPER_SECONDS,
-        f"plain C, s ({machine}, one thread)": stored.get("plain_c"),
-        f"this library, s ({machine})": stored.get("ours"),
+        "paper, s": PAPER_SECONDS,
+        "plain C, s": stored.get("plain_c"),
+        "this library, s": stored.get("ours"),
     }
     table = pd.DataFrame({"work": list(WORK.values())})
     for title, seconds in columns.items():
@@ -43,6 +42,18 @@ def stored_table(folder: Path) -> pd.DataFrame:
         table["paper / plain C"] = _quotients(PAPER_SECONDS, stored["plain_c"])
         table["plain C / this library"] = _quotients(stored["plain_c"], stored["ours"])
     return table
+
+
+def machines(folder: Path) -> str:
+    """Whose seconds stand in which column of :func:`stored_table`, in a sentence or two."""
+    stored = Stored(folder).timings() or {}
+    sentences = ["Seconds, and quotients of them.", f"The paper's machine: {PAPER_MACHINE}."]
+    if stored:
+        compiler = f" ({stored['compiler']})" if "compiler" in stored else ""
+        sentences.append(f"The other columns: {_named(stored.get('machine', ''))}, plain C{compiler} on one thread.")
+    if "scaled" in stored:
+        sentences.append(f"Scaled, not run in full: {stored['scaled']}.")
+    return " ".join(sentences)
 
 
 def measured_table(found: Timings, iterations: int) -> pd.DataFrame:
