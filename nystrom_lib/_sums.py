@@ -36,7 +36,6 @@ class PairSums:
         self._tiles: NDArray[Any] = np.zeros((tiles, self.d, size), kind)
         self._over_landmarks = np.empty((tiles, width, size), kind)
         self._over_data = np.empty((tiles, width, size), kind)
-        self._moved = np.zeros_like(self._tiles)
         self._previous = np.zeros_like(self._tiles)
         self._work: dict[int, Any] = {}
         self.place(sample)
@@ -91,11 +90,13 @@ class PairSums:
     ) -> tuple[int, float, float]:
         with one_pool(self.pairs) as (parallel, slots):
             run = pairs.run.parallel if parallel else pairs.run
-            steps, norm, total = run(
+            steps, norm, total, swapped = run(
                 self.kernel.radial, self._slope, self.kernel._p, self.n, self._tiles, self.data, self.centre, batches,
                 first_part, iterations, step, self._workspace(slots),
-                (self._over_landmarks, self._over_data, self._moved, self._previous),
+                (self._over_landmarks, self._over_data, self._previous),
             )  # fmt: skip
+        if swapped:
+            self._tiles, self._previous = self._previous, self._tiles
         return int(steps), float(norm), float(total)
 
 

@@ -25,6 +25,7 @@ from numba.extending import intrinsic
 
 from . import vectors
 from .compile import ORDERED, both, jit, wide
+from .vectors import address
 
 BUFFER = 4096  #: pair scalars of a tile: they fit the first-level cache
 COLUMNS = 64  #: landmarks of a tile at most: a tile of landmarks with landmarks is a square
@@ -41,9 +42,9 @@ U = np.uintp  # unsigned indices spare numba's test for negative ones, which sto
 
 
 @intrinsic
-def call(typingctx, address, t, m, p):
-    """Call the block loop at ``address`` on the ``m`` pair scalars at ``t`` with the parameters at ``p``."""
-    signature = types.float64(types.intp, types.uintp, types.intp, types.uintp)
+def call(typingctx, loop, t, m, p):
+    """Call the block loop at the address ``loop`` on the ``m`` pair scalars at ``t`` with the parameters at ``p``."""
+    signature = types.float64(types.intp, types.intp, types.intp, types.intp)
 
     def generate(context, builder, signature, arguments):
         word = ir.IntType(64)
@@ -55,9 +56,9 @@ def call(typingctx, address, t, m, p):
 
 
 @jit()
-def apply(address, t, p):
+def apply(loop, t, p):
     """Run a block loop over a whole contiguous array."""
-    return call(address, t.ctypes.data, t.size, p.ctypes.data)
+    return call(loop, address(t), t.size, address(p))
 
 
 # --- one tile ---------------------------------------------------------------------------------------------------
@@ -110,7 +111,7 @@ def load_columns(X, start, m, centre, XT):
 def transpose(A, m, n, B):
     """B[k, j] = A[j, k] for j < m, k < n, at the beginning of rows of whatever length."""
     if m >= vectors.BYTES // A.itemsize and n >= vectors.BYTES // A.itemsize:
-        vectors.transpose(A, A.ctypes.data, A.shape[1], m, n, B.ctypes.data, B.shape[1])
+        vectors.transpose(A, address(A), A.shape[1], m, n, address(B), B.shape[1])
         return
     for j in range(m):
         for k in range(n):
@@ -121,7 +122,8 @@ def transpose(A, m, n, B):
 def exact_scalars(radial, t, at, stride, A, first, m, XT, k0, n, d):
     """t[at + j·stride + k] = the pair scalar of row ``first`` + j of A and column k0 + k of XT, from differences."""
     if m >= vectors.ROWS and n >= vectors.BYTES // t.itemsize:
-        place, rows, columns = t[at:].ctypes.data, A[first:].ctypes.data, XT[0, k0:].ctypes.data
+        place = address(t) + at * t.itemsize
+        rows, columns = address(A) + first * A.shape[1] * A.itemsize, address(XT) + k0 * XT.itemsize
         if radial:
             vectors.squares(t, place, stride, rows, A.shape[1], m, columns, XT.shape[1], n, d)
         else:
@@ -168,49 +170,55 @@ def by_norms(radial, d):
 
 
 @jit(flags=ORDERED)
-def scalars(radial, t, A, norms_a, m, XT, norms_t, n, d):
-    """t[j·n + k] = the pair scalar of row j of A and column k of XT, distances in the quicker of two ways."""
+def scalars(radial, t, A, first, norms_a, m, XT, norms_t, at, n, d):
+    """t[j·n + k] = the pair scalar of row ``first`` + j of A and column k of XT, distances in the quicker of two ways.
+
+    Their norms are norms_a[first + j] and norms_t[at + k]; they are looked at only :func:`by_norms`.
+    """
     if not by_norms(radial, d):
-        exact_scalars(radial, t, 0, n, A, 0, m, XT, 0, n, d)
+        exact_scalars(radial, t, 0, n, A, first, m, XT, 0, n, d)
         return
-    exact_scalars(False, t, 0, n, A, 0, m, XT, 0, n, d)
+    exact_scalars(False, t, 0, n, A, first, m, XT, 0, n, d)
     for j in range(m):
-        norm = norms_a[j]
-        row = t[j * n : (j + 1) * n]
+        norm = norms_a[first + j]
+        row, norms = t[j * n : (j + 1) * n], norms_t[at : at + n]
         cancelled = 0
         for l in range(n):
             k = U(l)
-            scale = norm + norms_t[k]
+            scale = norm + norms[k]
             q = scale - 2.0 * row[k]
             cancelled += q < CANCELLED * scale
             row[k] = q
         if cancelled > 0:
             for k in range(n):
-                if row[k] < CANCELLED * (norm + norms_t[k]):
-                    exact_scalars(True, t, j * n + k, n, A, j, 1, XT, k, 1, d)
+                if row[k] < CANCELLED * (norm + norms[k]):
+                    exact_scalars(True, t, j * n + k, n, A, first + j, 1, XT, k, 1, d)
 
 
 @jit(flags=ORDERED)
-def gather(t, m, n, XA, G):
-    """G[l, k] += Σ_j t[j·n + k] XA[j, l]."""
+def gather(t, m, n, XA, first, G):
+    """G[l, k] += Σ_j t[j·n + k] XA[first + j, l]."""
+    width = XA.shape[1]
     if n >= vectors.BYTES // t.itemsize:
-        vectors.gather(
-            t, t.ctypes.data, n, XA.ctypes.data, XA.shape[1], m, XA.shape[1], G.ctypes.data, G.shape[1]
-        )
+        rows = address(XA) + first * width * XA.itemsize
+        vectors.gather(t, address(t), n, rows, width, m, width, address(G), G.shape[1])
         return
     for j in range(m):
-        for l in range(XA.shape[1]):
+        for l in range(width):
             for k in range(n):
-                G[l, k] += t[j * n + k] * XA[j, l]
+                G[l, k] += t[j * n + k] * XA[first + j, l]
 
 
 @jit(flags=ORDERED)
-def tile_sums(radial, slopes, address, p, XA, norms_x, m, ST, norms_s, n, t, G):
-    """m points against the n landmarks of a tile: returns Σφ and, with ``slopes``, adds to G."""
-    scalars(radial, t, XA, norms_x, m, ST, norms_s, n, ST.shape[0])
-    total = call(address, t.ctypes.data, m * n, p.ctypes.data)
+def tile_sums(radial, slopes, loop, p, XA, first, norms_x, m, ST, norms_s, at, n, t, G):
+    """m points, from the ``first`` on, against the n landmarks of a tile: returns Σφ and, with ``slopes``, adds to G.
+
+    No part of an array is cut out on the way here, for each would be counted in and out.
+    """
+    scalars(radial, t, XA, first, norms_x, m, ST, norms_s, at, n, ST.shape[0])
+    total = call(loop, address(t), m * n, address(p))
     if slopes:
-        gather(t, m, n, XA, G)
+        gather(t, m, n, XA, first, G)
     return total
 
 
@@ -264,7 +272,7 @@ def make_workspace(slots, n, N, d, like):
 
 
 @both(flags=ORDERED)
-def landmark_sums(radial, slopes, address, p, n, ST, work, parts, totals):
+def landmark_sums(radial, slopes, loop, p, n, ST, work, parts, totals):
     """All pairs of landmarks, each unordered pair of tiles once; group g fills ``parts[g]`` and ``totals[g]``."""
     tiles, _, size = ST.shape
     items = tiles * (tiles + 1) // 2
@@ -278,23 +286,23 @@ def landmark_sums(radial, slopes, address, p, n, ST, work, parts, totals):
         if slopes:
             clear(G)
         total = 0.0
-        for item in range(group * items // groups, (group + 1) * items // groups):
+        for item in range(group, items, groups):
             I, J = upper_tile(item, tiles)
             a0, a1, b0, b1 = I * size, min((I + 1) * size, n), J * size, min((J + 1) * size, n)
             rows, columns = a1 - a0, b1 - b0
             found = tile_sums(
-                radial, slopes, address, p, SA[a0:a1], norms[a0:a1], rows, ST[J], norms[b0:b1], columns, t, G[J]
+                radial, slopes, loop, p, SA, a0, norms, rows, ST[J], norms, b0, columns, t, G[J]
             )
             total += found if I == J else 2.0 * found
             if slopes and I != J:
                 across = t[: rows * columns].reshape((rows, columns))
                 transpose(across, rows, columns, turned[: rows * columns].reshape((columns, rows)))
-                gather(turned, columns, rows, SA[b0:b1], G[I])
+                gather(turned, columns, rows, SA, b0, G[I])
         totals[group] = total
 
 
 @both(flags=ORDERED)
-def data_sums(radial, slopes, address, p, X, picks, N, centre, n, ST, work, parts, totals):
+def data_sums(radial, slopes, loop, p, X, picks, N, centre, n, ST, work, parts, totals):
     """N points of the data, the first or those that ``picks`` names, against all landmarks, piece by piece."""
     tiles, d, size = ST.shape
     width = augmented(d)
@@ -304,7 +312,7 @@ def data_sums(radial, slopes, address, p, X, picks, N, centre, n, ST, work, part
         wide()
         piece = np.int64(index)
         slot = get_thread_id()
-        t, norms, G = work[0][slot], work[3][slot], parts[piece]
+        t, norms, norms_s, G = work[0][slot], work[3][slot], work[5], parts[piece]
         XA = work[2][slot][: block * width].reshape((block, width))
         if slopes:
             clear(G)
@@ -318,21 +326,23 @@ def data_sums(radial, slopes, address, p, X, picks, N, centre, n, ST, work, part
             for J in range(tiles):
                 b0, b1 = J * size, min((J + 1) * size, n)
                 total += tile_sums(
-                    radial, slopes, address, p, XA, norms, m, ST[J], work[5][b0:b1], b1 - b0, t, G[J]
+                    radial, slopes, loop, p, XA, 0, norms, m, ST[J], norms_s, b0, b1 - b0, t, G[J]
                 )
         totals[piece] = total
 
 
-@jit(flags=ORDERED)
+@both(flags=ORDERED)
 def add_parts(parts, totals, slopes, out):
     """Add up the parts in order: sums of slopes to ``out`` (which a single part is), totals as what is returned."""
     if slopes and parts.shape[0] > 1:
-        flat = out.reshape(out.size)
-        copy(parts[0].reshape(out.size), flat)
-        for c in range(1, parts.shape[0]):
-            part = parts[c].reshape(out.size)
-            for i in range(flat.size):
-                flat[i] += part[i]
+        for index in prange(out.shape[0]):
+            J = np.int64(index)
+            flat = out[J].reshape(out[J].size)
+            copy(parts[0, J].reshape(flat.size), flat)
+            for c in range(1, parts.shape[0]):
+                part = parts[c, J].reshape(flat.size)
+                for i in range(flat.size):
+                    flat[i] += part[i]
     total = 0.0
     for c in range(totals.shape[0]):
         total += totals[c]
@@ -340,7 +350,7 @@ def add_parts(parts, totals, slopes, out):
 
 
 @both(flags=ORDERED, loops=False)
-def among_landmarks(radial, slopes, address, p, n, ST, work, out):
+def among_landmarks(radial, slopes, loop, p, n, ST, work, out):
     """‖K_S‖_F² = Σφ over all pairs of landmarks; with ``slopes`` the sums of φ'x and φ' of each go to ``out``."""
     tiles, d, size = ST.shape
     for J in range(tiles):
@@ -351,16 +361,16 @@ def among_landmarks(radial, slopes, address, p, n, ST, work, out):
     for k in range(n):
         work[4][k, d] = 1.0
     parts = out.reshape((1, *out.shape)) if work[7].shape[0] == 1 else work[6]
-    landmark_sums(radial, slopes, address, p, n, ST, work, parts, work[7])
+    landmark_sums(radial, slopes, loop, p, n, ST, work, parts, work[7])
     return add_parts(parts, work[7], slopes, out)
 
 
 @both(flags=ORDERED, loops=False)
-def against_data(radial, slopes, address, p, X, picks, centre, n, ST, work, out):
+def against_data(radial, slopes, loop, p, X, picks, centre, n, ST, work, out):
     """T₁ = Σφ over points × landmarks, and likewise the sums of slopes; comes after :func:`among_landmarks`."""
     N = picks.size if picks.size > 0 else X.shape[0]
     parts = out.reshape((1, *out.shape)) if work[9].shape[0] == 1 else work[8]
-    data_sums(radial, slopes, address, p, X, picks, N, centre, n, ST, work, parts, work[9])
+    data_sums(radial, slopes, loop, p, X, picks, N, centre, n, ST, work, parts, work[9])
     return add_parts(parts, work[9], slopes, out)
 
 
@@ -396,54 +406,61 @@ def move(radial, n, ST, over_landmarks, over_data, a, b, moved):
 
 
 @both(loops=False)
-def run(radial, address, p, n, ST, X, centre, batches, first_part, iterations, step, work, buffers):
-    """The one entry to all sums, so that they are compiled once. Returns (steps taken, ‖K_S‖_F², T₁).
+def run(radial, loop, p, n, ST, X, centre, batches, first_part, iterations, step, work, buffers):
+    """The one entry to all sums, so that they are compiled once.
 
-    ``iterations`` is a number of steps of descent, taken in place until S would become non-finite; or TOTALS, to
-    find only the two sums; or SLOPES, to fill the arrays of slopes in ``buffers`` too. ``address`` is the kernel's
-    SLOPE loop.
+    ``iterations`` is a number of steps of descent, taken until S would become non-finite; or TOTALS, to find only
+    the two sums; or SLOPES, to fill the arrays of slopes in ``buffers`` too. ``loop`` is where the kernel's SLOPE
+    loop lies.
+    Returns (steps taken, ‖K_S‖_F², T₁, swapped): each step writes the landmarks over those before the last one, so
+    that at the end ``ST`` and the last of ``buffers`` may have changed places.
 
     An empty ``batches`` means the exact gradient; otherwise row i holds the batch of step i, whose first
     ``first_part`` points estimate the factor T₁ of Eq. (7) and the rest everything else (0: Eq. (6)).
     """
-    over_landmarks, over_data, moved, previous = buffers
+    over_landmarks, over_data, before = buffers
+    now = ST
+    swapped = False
     N = X.shape[0]
     everything = np.empty(0, np.int64)
     slopes = iterations != TOTALS
     without = first_part < 0  # False; the word itself would make numba compile everything below once more
     norm = 0.0
     t1 = 0.0
+    done = 0
     for i in range(max(iterations, 1 if iterations < 0 else 0)):
-        norm = among_landmarks(radial, slopes, address, p, n, ST, work, over_landmarks)
+        norm = among_landmarks(radial, slopes, loop, p, n, now, work, over_landmarks)
         rest = batches[i, first_part:] if batches.shape[1] > 0 else everything
         scale = N / rest.size if rest.size > 0 else 1.0
-        t1 = scale * against_data(radial, slopes, address, p, X, rest, centre, n, ST, work, over_data)
+        t1 = scale * against_data(radial, slopes, loop, p, X, rest, centre, n, now, work, over_data)
         if iterations < 0:
             break
         if not (np.isfinite(norm) and np.isfinite(t1)):  # the step before this one has left the finite numbers
-            copy(previous.reshape(ST.size), ST.reshape(ST.size))
-            return i - 1, norm, t1
+            swapped = not swapped
+            done = i - 1
+            break
         other = t1
         if first_part > 0:
             first = batches[i, :first_part]
-            found = against_data(radial, without, address, p, X, first, centre, n, ST, work, over_data)
+            found = against_data(radial, without, loop, p, X, first, centre, n, now, work, over_data)
             other = N / first_part * found
         inverse = 1.0 / norm if norm > 0.0 else 0.0
         # ∂R = T₁T₁' Υ/‖K_S‖⁴ − 2 T₁'T₂/‖K_S‖² with Υ = 2 Σ_j ∂[l]K²(s_k, s_j), the term j = k being ∂[d]/2
         a = 2.0 * step * t1 * other * inverse * inverse
         c = 2.0 * step * other * inverse * scale
-        if move(radial, n, ST, over_landmarks, over_data, a, c, moved) > 0:
-            return i, norm, t1
-        copy(ST.reshape(ST.size), previous.reshape(ST.size))
-        copy(moved.reshape(ST.size), ST.reshape(ST.size))
-    return iterations, norm, t1
+        if move(radial, n, now, over_landmarks, over_data, a, c, before) > 0:
+            break
+        now, before = before, now
+        swapped = not swapped
+        done = i + 1
+    return done, norm, t1, swapped
 
 
 # --- matrices ---------------------------------------------------------------------------------------
 
 
 @both(flags=ORDERED)
-def fill_matrix(radial, address, p, A, B, centre, scratch, out):
+def fill_matrix(radial, loop, p, A, B, centre, scratch, out):
     """out[k, j] = the block loop's result at the pair scalar of a_k and b_j, from differences; ``centre`` is zero."""
     n, d = A.shape
     N = B.shape[0]
@@ -457,4 +474,4 @@ def fill_matrix(radial, address, p, A, B, centre, scratch, out):
             m = min(FILL_COLUMNS, N - start)
             load_columns(B, start, m, centre, XT)
             exact_scalars(radial, flat, k0 * N + start, N, A, k0, k1 - k0, XT, 0, m, d)
-        call(address, out[k0:k1].ctypes.data, (k1 - k0) * N, p.ctypes.data)
+        call(loop, address(out) + k0 * N * out.itemsize, (k1 - k0) * N, address(p))

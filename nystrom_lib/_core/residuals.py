@@ -7,6 +7,7 @@ from numba import get_thread_id, prange
 
 from .compile import ORDERED, SUMS, both, jit, wide
 from .pairs import U, by_norms, call, column_norms, load_columns, row_norms, scalars, upper_tile
+from .vectors import address
 
 LEAF = 16  #: rows that a triangular solve takes one after the other; all else of it is matrix products
 
@@ -77,13 +78,13 @@ def solve_leaf(L, Q, start, stop):
 
 
 @jit(flags=ORDERED)
-def kernel_tile(radial, address, p, S, norms_s, X, start, m, centre, XT, norms, Q):
+def kernel_tile(radial, loop, p, S, norms_s, X, start, m, centre, XT, norms, Q):
     """Q[k, j] = K(s_k, x_{start+j}) for centred s_k."""
     load_columns(X, start, m, centre, XT)
     if by_norms(radial, X.shape[1]):
         column_norms(XT, m, norms)
-    scalars(radial, Q.reshape(Q.size), S, norms_s, S.shape[0], XT, norms, m, X.shape[1])
-    call(address, Q.ctypes.data, Q.size, p.ctypes.data)
+    scalars(radial, Q.reshape(Q.size), S, 0, norms_s, S.shape[0], XT, norms, 0, m, X.shape[1])
+    call(loop, address(Q), Q.size, address(p))
 
 
 @jit()
@@ -97,7 +98,7 @@ def make_scratch(slots, rows, points, d):
 
 
 @both(flags=ORDERED)
-def feature_tiles(radial, address, p, X, centre, S, norms, L, packed, diagonal, tile, scratch, features, residual):
+def feature_tiles(radial, loop, p, X, centre, S, norms, L, packed, diagonal, tile, scratch, features, residual):
     """Features f(x) = L⁻¹k(x) of every point, so that K̂(x, y) = ⟨f(x), f(y)⟩, and residuals K(x, x) − ‖f(x)‖².
 
     ``features`` may have no rows: then only the residuals are kept.
@@ -112,7 +113,7 @@ def feature_tiles(radial, address, p, X, centre, S, norms, L, packed, diagonal, 
         m = min(tile, N - start)
         XT, explained = scratch[0][slot], scratch[1][slot]
         Q = scratch[2][slot][: r * m].reshape((r, m))
-        kernel_tile(radial, address, p, S, norms, X, start, m, centre, XT, explained, Q)
+        kernel_tile(radial, loop, p, S, norms, X, start, m, centre, XT, explained, Q)
         solve(packed, L, Q, scratch[3][slot])
         for j in range(m):
             explained[j] = 0.0
@@ -128,7 +129,7 @@ def feature_tiles(radial, address, p, X, centre, S, norms, L, packed, diagonal, 
 
 
 @both(flags=SUMS)
-def residual_tiles(radial, address, p, X, centre, F, K, side, scratch, totals, E):
+def residual_tiles(radial, loop, p, X, centre, F, K, side, scratch, totals, E):
     """Σ (K_ij − ⟨f_i, f_j⟩)² of each tile of the upper half, off-diagonal ones twice.
 
     K may have no rows: then its tiles are computed. The entries go to the upper half of E if it has rows.
@@ -156,7 +157,7 @@ def residual_tiles(radial, address, p, X, centre, F, K, side, scratch, totals, E
                     rows[i, l] = X[a0 + i, l] - centre[l]
             row_norms(rows, a1 - a0, d, norms)
             kernel_tile(
-                radial, address, p, rows, norms, X, b0, b1 - b0, centre, scratch[0][slot], scratch[1][slot], Q
+                radial, loop, p, rows, norms, X, b0, b1 - b0, centre, scratch[0][slot], scratch[1][slot], Q
             )
             for i in range(a1 - a0):
                 for j in range(b1 - b0):

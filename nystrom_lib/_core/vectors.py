@@ -4,7 +4,8 @@ LLVM vectorises the innermost loop only, and for the short rows of a batch spend
 on its middle. Here a vector holds neighbouring columns, the loop over coordinates (or points) runs innermost with its
 sums in registers, and the last vector of a row overlaps the one before it, so that there are no ends.
 
-Arrays come in by address, with the number of elements between their rows; ``like`` is an array of their element type.
+Arrays come in by :func:`address`, with the number of elements between their rows; ``like`` is an array of their
+element type.
 """
 
 from __future__ import annotations
@@ -20,6 +21,18 @@ COORDINATES = 3  #: sums over points done together: d + 1 is a multiple for d = 
 REGISTERS = 12  #: of sums over points: those that follow each other use different ones, and need not wait
 
 _word = ir.IntType(64)
+
+
+@intrinsic
+def address(typingctx, array):
+    """Where an array begins. ``array.ctypes.data`` says the same, but counts references on the way."""
+    signature = types.intp(array)
+
+    def generate(context, builder, signature, arguments):
+        (kind,), (value,) = signature.args, arguments
+        return builder.ptrtoint(context.make_array(kind)(context, builder, value).data, _word)
+
+    return signature, generate
 
 
 class _Vectors:
@@ -115,7 +128,7 @@ class _Vectors:
 
 def _scalars(radial: bool):
     def typed(typingctx, like, t, t_stride, rows, rows_stride, m, columns, columns_stride, n, d):
-        word, count = types.uintp, types.intp
+        word = count = types.intp
         signature = types.void(like, word, count, word, count, count, word, count, count, count)
 
         def generate(context, builder, signature, arguments):
@@ -157,7 +170,7 @@ products = _scalars(False)
 @intrinsic
 def gather(typingctx, like, t, n, rows, rows_stride, m, width, out, out_stride):
     """out[l, k] += Σ_j t[j, k] x_j[l] for m rows x_j of ``width`` numbers (a multiple of COORDINATES), n ≥ lanes."""
-    word, count = types.uintp, types.intp
+    word = count = types.intp
     signature = types.void(like, word, count, word, count, count, count, word, count)
 
     def generate(context, builder, signature, arguments):
@@ -201,7 +214,7 @@ def gather(typingctx, like, t, n, rows, rows_stride, m, width, out, out_stride):
 @intrinsic
 def transpose(typingctx, like, rows, rows_stride, m, n, out, out_stride):
     """out[k, j] = rows[j, k] for m, n ≥ lanes, by squares of as many rows as a vector has lanes."""
-    word, count = types.uintp, types.intp
+    word = count = types.intp
     signature = types.void(like, word, count, count, count, word, count)
 
     def generate(context, builder, signature, arguments):
