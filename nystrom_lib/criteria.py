@@ -230,7 +230,7 @@ def _top_eigenvalues(product: Callable[[Array], Array], N: int, count: int) -> A
     # The error of an eigenvalue is about the square of what the tolerance bounds. For a single one a small basis is
     # quickest: ARPACK fills it whole before it looks whether that was needed.
     basis = min(N, 8 if count == 1 else 2 * count + 20)
-    values = eigsh(operator, k=count, which="LA", v0=start, ncv=basis, tol=1e-8, return_eigenvectors=False)
+    values = eigsh(operator, k=count, which="LA", v0=start, ncv=basis, tol=1e-7, return_eigenvectors=False)
     ordered: Array = np.sort(values)[::-1]
     return ordered
 
