@@ -48,10 +48,10 @@ $(STAMP): requirements.lock pyproject.toml
 	$$install --no-deps --no-build-isolation -e .
 	@touch $@
 
-book: setup ## set up, execute every chapter at the paper's parameters, build the book, say where to open it
+book: setup compile ## set up, execute every chapter at the paper's parameters, build the book, say where to open it
 	@$(BIN)/nystrom book
 
-paper: setup ## set up, then compute all of the paper's experiments at full scale (resumes when interrupted)
+paper: setup compile ## set up, then compute all of the paper's experiments at full scale (resumes when interrupted)
 	@$(BIN)/nystrom paper
 
 refresh: setup ## set up, execute the committed notebooks again in place and show what changed
@@ -62,9 +62,10 @@ test: setup ## set up, lint, then run every test: docstrings, notebooks (nbval) 
 	@echo "test: the library, every example in a docstring, the notebooks and the book"
 	@$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --doctest-modules --durations=15 $(TESTS)
 
-compile: setup ## compile the loops, which takes a minute the first time and a second or two later
-	@echo "compile: on a new machine this takes a minute"
-	@$(BIN)/python -c 'import nystrom_lib; nystrom_lib.warm_up()'
+compile: setup ## compile the loops, which takes half a minute the first time and a second or two later
+	@echo "compile: on a new machine this takes half a minute"
+	@$(BIN)/python -c 'import nystrom_lib as nl; nl.threads(1).__enter__(); nl.warm_up()' & \
+	    $(BIN)/python -c 'import nystrom_lib as nl; nl.warm_up()' && wait $$!
 
 lint: setup ## ruff, mypy (strict) and the rule of which module may import which
 	@echo "lint: ruff"

@@ -17,7 +17,8 @@ def warm_up() -> float:
     """Compile every loop for double precision, on one thread and on several, or load it from the cache.
 
     A first use on a new machine compiles for a minute or so; the code is kept on disk, and later processes load it
-    in a second or two. Call this before measuring time, or before many processes start at once.
+    in a second or two. Call this before measuring time, or before many processes start at once. Within
+    ``threads(1)`` only the loops for one thread are compiled.
 
     Returns
     -------
@@ -34,7 +35,8 @@ def warm_up() -> float:
     kernel = Gaussian(1.0)
     points = np.random.default_rng(0).standard_normal((2700, 2))
     sample = points[:20].copy()
-    for count in {1, available()}:
+    # The loops for several threads first: a process beside this one, held to one thread, may compile the others.
+    for count in sorted({1, available()}, reverse=True):
         with threads(count):
             # More than 50,000 pairs, below which one thread does the work.
             stochastic_gradient_descent(kernel, points, sample, step=1e-9, iterations=1, batch_size=2600, seed=0)

@@ -31,6 +31,7 @@ BUFFER = 4096  #: pair scalars of a tile: they fit the first-level cache
 COLUMNS = 64  #: landmarks of a tile at most: a tile of landmarks with landmarks is a square
 PIECES = 32  #: into how many pieces the data are cut at most
 GROUPS = 8  #: into how many groups the tiles of pairs of landmarks are cut at most
+PARTS = 2**23  #: numbers that the sums of all pieces, or of all groups, may take
 FILL_ROWS = 16  #: rows of a kernel matrix filled together
 FILL_COLUMNS = 1024  #: columns of a kernel matrix filled together
 EXACT = 16  #: up to this many coordinates, distances come from differences, beyond it from norms and products
@@ -255,8 +256,9 @@ def make_workspace(slots, n, N, d, like):
     """Every buffer that sums over n landmarks and N points need, allocated once per run."""
     kind, width, size = like.dtype, augmented(d), tile_size(n)
     tiles = (n + size - 1) // size
-    groups = max(1, min(GROUPS, tiles * (tiles + 1) // 16))
-    pieces = max(1, min(PIECES, n * N // 40_000, N // 48))
+    affordable = PARTS // (width * n)
+    groups = max(1, min(GROUPS, tiles * (tiles + 1) // 16, affordable))
+    pieces = max(1, min(PIECES, n * N // 40_000, N // 48, affordable))
     return (
         aligned(slots, BUFFER, like),  # a tile,
         aligned(slots, COLUMNS * COLUMNS, like),  # and transposed

@@ -12,6 +12,7 @@ from pathlib import Path
 import pandas as pd
 
 from ..errors import CompanionError
+from ..results.summary import spread_of
 from ..results.table import Results
 from ..wording import listed, number, percent
 
@@ -103,7 +104,6 @@ def learned(results_folder: Path) -> dict[str, Lesson]:
 def lesson(title: str, results: Results) -> Lesson:
     """One experiment in numbers."""
     before, after = (_stage(results.table, stage) for stage in ("initial", "optimised"))
-    quartiles = after["E_tr"].quantile([0.25, 0.5, 0.75])
     N = int(results.provenance["data"]["N"])
     return Lesson(
         title=title,
@@ -112,7 +112,7 @@ def lesson(title: str, results: Results) -> Lesson:
         E_tr=(float(before["E_tr"].median()), float(after["E_tr"].median())),
         trace=float((after["trace"] / before["trace"]).median()),
         better=float((after["trace"] < before["trace"]).mean()),
-        spread=float((quartiles[0.75] - quartiles[0.25]) / quartiles[0.5]),
+        spread=spread_of(after["E_tr"].to_numpy(dtype=float)),
         bound=float(((N * after["R"]) ** 0.5 / after["trace"]).median()),
         agreement=float(after["R"].rank().corr(after["trace"].rank())),
         optimum=results.constants["trace"] / N,  # K(x, x) = 1 for the Gaussian kernel

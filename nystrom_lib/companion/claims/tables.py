@@ -11,6 +11,7 @@ import pandas as pd
 
 from ..experiments.outcome import Array
 from ..results.archive import Stored
+from ..results.summary import quantile, spread_of
 from ..results.table import Results
 from ..wording import number, percent
 from .base import Claim, Finding, Table, Verdict, by_share, sentence, together
@@ -53,13 +54,8 @@ def improvement(before: Array, after: Array) -> Improvement:
     return Improvement(
         share=float((after < before).mean()),
         ratio=float(np.median(after)) / middle,
-        gap=(_quantile(before, 0.25) - _quantile(after, 0.75)) / middle,
+        gap=(quantile(before, 0.25) - quantile(after, 0.75)) / middle,
     )
-
-
-def _quantile(values: Array, q: float) -> float:
-    """The quantile; infinite values, of which there is no mean, count as they are."""
-    return float(np.quantile(values, q, method="inverted_cdf"))
 
 
 def kept(before: Array, after: Array) -> float:
@@ -86,12 +82,7 @@ class Closeness:
 
 def closeness(before: Array, after: Array) -> Closeness:
     """Spread and range of the values after, and the spread of those before."""
-    return Closeness(_spread(after), _quantile(after, 0.95) / _quantile(after, 0.05), _spread(before))
-
-
-def _spread(values: Array) -> float:
-    low, high = _quantile(values, 0.25), _quantile(values, 0.75)
-    return (high - low) / float(np.median(values)) if np.isfinite(high) else np.inf
+    return Closeness(spread_of(after), quantile(after, 0.95) / quantile(after, 0.05), spread_of(before))
 
 
 def rank_correlation(before: Array, after: Array) -> float:

@@ -31,9 +31,26 @@ def gain(results: Results, criterion: str) -> float:
 
 
 def spread(results: Results, criterion: str, stage: str = "optimised") -> float:
-    """The interquartile range over the median: how far apart the samples are in quality."""
-    low, middle, high = np.nanpercentile(_values(results, criterion, stage), [25, 50, 75])
-    return float((high - low) / middle)
+    """How far apart the samples are in quality."""
+    values = _values(results, criterion, stage)
+    return spread_of(values[~np.isnan(values)])
+
+
+def spread_of(values: Array) -> float:
+    """The interquartile range over the median.
+
+    Examples
+    --------
+    >>> spread_of(np.array([1.0, 2.0, 3.0, 4.0]))
+    0.8
+    """
+    low, high = quantile(values, 0.25), quantile(values, 0.75)
+    return (high - low) / float(np.median(values)) if np.isfinite(high) else np.inf
+
+
+def quantile(values: Array, q: float) -> float:
+    """The quantile; infinite values, of which there is no mean, count as they are."""
+    return float(np.quantile(values, q, method="inverted_cdf"))
 
 
 def improved(results: Results, criterion: str) -> float:

@@ -55,11 +55,11 @@ def verify(
     found = recompute(problem, chosen, threads)
     table = differences(found, stored.outcomes, stored)
     if constants:
-        table = pd.concat([_constantdifferences(problem.constants, stored), table], ignore_index=True)
+        table = pd.concat([_constant_differences(problem.constants, stored), table], ignore_index=True)
     return Comparison(table, (f"recomputed: repetitions {', '.join(map(str, chosen))}",))
 
 
-def _constantdifferences(found: Mapping[str, float], stored: Results) -> pd.DataFrame:
+def _constant_differences(found: Mapping[str, float], stored: Results) -> pd.DataFrame:
     rows = [row(name, "constant", [(-1, found[name], value)], stored) for name, value in stored.constants.items()]
     return pd.DataFrame(rows, columns=COMPARED)
 
