@@ -64,7 +64,7 @@ test: setup ## set up, lint, then run every test: docstrings, notebooks (nbval) 
 
 compile: setup ## compile the loops, which takes half a minute the first time and a second or two later
 	@echo "compile: on a new machine this takes half a minute"
-	@$(BIN)/python -c 'import nystrom_lib as nl; nl.threads(1).__enter__(); nl.warm_up()' & \
+	@$(BIN)/python -c 'import nystrom_lib as nl; nl.threads(1)(nl.warm_up)()' & \
 	    $(BIN)/python -c 'import nystrom_lib as nl; nl.warm_up()' && wait $$!
 
 lint: setup ## ruff, mypy (strict) and the rule of which module may import which
