@@ -192,7 +192,7 @@ def scaling_section(curves: list[Curve], judged: bool) -> str:
     return f"## Time against n, N, b and d\n\n{table(header, lines)}\n\n{text}"
 
 
-QUIET = 0.7
+QUIET = 0.2
 BUSY = "- **The machine was busy when the run began: ratios of threads and all small times are not to be trusted.**"
 HOW = f"""\
 - Every time is the best of several rounds in which all contestants took turns. A step is timed as a long
@@ -213,7 +213,7 @@ def how_section(results: Results) -> str:
     return "\n".join(
         [
             f"- {machine['processor']}, {machine['cores']} cores, {machine['system']}; "
-            f"load {machine['load at the start']} at the start.",
+            f"others kept {machine['load at the start']:.2f} of them busy at the start.",
             f"- Python {machine['python']}, {packages}; BLAS: {machine['blas']}; C: {machine['compiler']}.",
             f"- Opponents: {opponents}. Commit {machine['commit']}, {machine['date']}; the run took "
             f"{results.seconds:.0f} s.",
