@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from benchmarks import machine
 from nystrom_lib.companion.experiments.paper import paper_experiment
 from nystrom_lib.companion.experiments.protocol import load_data, prepare
 from nystrom_lib.companion.results.tolerances import tolerance_for
@@ -24,7 +25,7 @@ from nystrom_lib.companion.running.runner import recompute
 
 Numbers = dict[str, dict[str, float]]
 
-EXPERIMENTS = ("figure-2-n20", "figure-2-n80", "figure-3-rho1")
+EXPERIMENTS = ("figure-1", "figure-2-n20", "figure-2-n80", "figure-3-rho1", "figure-4-n100")
 RESULTS = Path(__file__).with_name("results") / "drift.md"
 
 
@@ -60,6 +61,8 @@ def compute(experiments: list[str], repetitions: int, threads: int) -> Numbers:
         numbers = {f"constant {key}": value for key, value in problem.constants.items()}
         for j, outcome in recompute(problem, range(min(repetitions, experiment.m)), threads).items():
             numbers |= {f"{j} {key}": value for key, value in outcome.numbers.items() if "seconds" not in key}
+            for key, array in outcome.arrays.items():
+                numbers |= {f"{j} {key}.{i}": value for i, value in enumerate(array.ravel().tolist())}
         found[name] = numbers
     return found
 
@@ -130,7 +133,8 @@ def main(given: list[str] | None = None) -> int:
         for variant in VARIANTS:
             print(variant.name, file=sys.stderr, flush=True)
             found[variant.name] = run(variant, options.experiments, options.repetitions, Path(cache))
-    text = table(found)
+    where = machine.describe()
+    text = f"{where['processor']}; BLAS: {where['blas']}; commit {where['commit']}, {where['date']}.\n\n{table(found)}"
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(text, encoding="utf-8")
     print(text)
