@@ -12,12 +12,12 @@ NUMBERS = {
 
 
 def test_differences_are_relative_and_set_against_the_tolerance() -> None:
-    moved = {"figure-2-n20": {**NUMBERS["figure-2-n20"], "1 R.initial": 4.0 * (1 + 2e-8), "0 E_tr.optimised": 3.0003}}
+    moved = {"figure-2-n20": {**NUMBERS["figure-2-n20"], "1 R.initial": 4.0 * (1 + 2e-9), "0 E_tr.optimised": 3.0003}}
     rows = {
         (quantity, relative > 0): (relative, part) for _, quantity, relative, part in drift.differences(moved, NUMBERS)
     }
     relative, part = rows["R", True]
-    assert relative == pytest.approx(2e-8, rel=1e-3) and part == pytest.approx(2.0, rel=1e-2)
+    assert relative == pytest.approx(2e-9, rel=1e-3) and part == pytest.approx(2.0, rel=1e-2)
     assert rows["E_tr", True][0] == pytest.approx(1e-4) and rows["E_tr", True][1] == pytest.approx(1.0)
     assert ("squared_norm", False) in rows
 
