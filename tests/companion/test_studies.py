@@ -141,6 +141,12 @@ def test_constants_of_the_assumptions_are_attained():
     assert within["largest second derivative found"].to_numpy() == pytest.approx(within["M₂"].to_numpy(), rel=1e-4)
 
 
+def test_no_sample_is_the_one_a_descent_of_the_same_seed_starts_from() -> None:
+    """Catches a quotient of two rounding errors, shown as how steep the gradient is."""
+    tried = [nl.uniform_sample(DATA, 6, 0), *curvature.samples(DATA, 6, 3, 0)]
+    assert min(np.abs(a - b).max() for i, a in enumerate(tried) for b in tried[:i]) > 1e-3
+
+
 @pytest.mark.parametrize("name", ["Gaussian", "Matérn 3/2"])
 def test_each_step_of_the_proof_holds(name):
     kernel = curvature.kernels(1.0)[name]

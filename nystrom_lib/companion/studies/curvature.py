@@ -101,7 +101,9 @@ def chain(kernel: nl.Kernel, data: Array, sample: Array, bound: nl.LipschitzBoun
 
 def samples(data: Array, n: int, m: int, seed: int) -> list[Array]:
     """m samples to try the bounds on: drawn from the data, drawn tight together, drawn wide apart, in turn."""
-    rng = np.random.default_rng(seed)
+    # Not the seed alone: the first would then be the sample the descent starts from, and between a sample and itself
+    # a quotient of differences is one of rounding errors.
+    rng = np.random.default_rng([seed, m])
     drawn = []
     for j in range(m):
         start = nl.uniform_sample(data, n, rng)
