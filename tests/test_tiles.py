@@ -516,6 +516,28 @@ def test_double_double_exponentials(m: int) -> None:
             assert float(abs(x / y - 1)) < (3e-30 if e > 1e-280 else 1e-20)
 
 
+def test_double_double_exponential_of_the_very_small() -> None:
+    """Catches a series that overflows far beyond its range: ∞ times the 0 it should become is NaN."""
+    a, a_ = np.array([-701.0, -1551.0, -1e5, -1e300]), np.zeros(4)
+    precise.exponentials(a, a_, np.empty((6, precise.BLOCK)))
+    assert not a.any() and not a_.any()
+
+
+@pytest.mark.parametrize("far", [3.0, 11.0, 1e3])
+def test_a_far_point_in_extended_precision(far: float) -> None:
+    """Catches a kernel that is NaN, not 0, beyond e^−1550: one such point, and no norm was to be had."""
+    X, S = cloud(2, 30, 10)
+    kernel, outside = nl.Gaussian(rho=8.0), np.full((1, 2), far)
+    plain = nl.nystrom_errors(kernel, X, S, precision="extended")
+    for data, sample in ((np.vstack([X, outside]), np.vstack([S, outside])), (X, np.vstack([S, outside]))):
+        found = nl.nystrom_errors(kernel, data, sample, precision="extended")
+        assert found.rank == 11
+        values = (found.trace, found.frobenius, found.spectral)
+        assert values == pytest.approx((plain.trace, plain.frobenius, plain.spectral), rel=1e-12)
+    alone = nl.nystrom_errors(kernel, np.vstack([X, outside]), S, precision="extended")
+    assert alone.trace == pytest.approx(plain.trace + 1.0, rel=1e-12)  # nothing of it is explained
+
+
 @pytest.mark.parametrize("m", [17, 257])
 @pytest.mark.parametrize("name", ["gaussian", "matern12", "matern32", "matern52", "rational_quadratic", "polynomial"])
 def test_double_double_kernels(name: str, m: int) -> None:
