@@ -7,7 +7,10 @@ group or a piece begins or ends.
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -469,6 +472,52 @@ def test_pair_scalars(m: int, n: int, kind: type, radial: bool) -> None:
     found = t[5:].reshape(m, n + 2)
     assert np.array_equal(found[:, :n], np.sum((a - s) ** 2 if radial else a * s, axis=2))
     assert np.all(found[:, n:] == -1) and np.all(t[:5] == -1)
+
+
+# In a process of its own: what it looks for ends the process.
+GUARDED = """
+import ctypes, mmap
+import numpy as np
+from nystrom_lib._core import pairs
+
+libc = ctypes.CDLL(None, use_errno=True)
+libc.mprotect.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+
+def guarded(array, at_end):
+    page, size = mmap.PAGESIZE, -(-array.nbytes // mmap.PAGESIZE) * mmap.PAGESIZE
+    memory = mmap.mmap(-1, size + 2 * page)
+    raw = np.frombuffer(memory, np.uint8)
+    for guard in (0, size + page):
+        assert libc.mprotect(raw.ctypes.data + guard, page, 0) == 0
+    start = page + (size - array.nbytes if at_end else 0)
+    copy = raw[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
+    copy[...] = array
+    return copy
+
+sizes = (1, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33)
+for kind in (np.float64, np.float32):
+    for at_end in (True, False):
+        for m in sizes:
+            for n in sizes:
+                A, X, XT = (guarded(np.ones(shape, kind), at_end) for shape in ((m, n), (m, 3), (3, n)))
+                t, G = guarded(np.ones(m * n, kind), at_end), guarded(np.ones((3, n), kind), at_end)
+                pairs.transpose(A, m, n, guarded(np.ones((n, m), kind), at_end))
+                pairs.exact_scalars(True, t, 0, n, X, 0, m, XT, 0, n, 3)
+                pairs.exact_scalars(False, t, 0, n, X, 0, m, XT, 0, n, 3)
+                pairs.gather(t, m, n, X, 0, G)
+                assert np.all(G == 1 + 3 * m)
+print("done")
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pages are protected by mprotect")
+def test_nothing_beyond_an_array_is_touched(root: Path) -> None:
+    """Catches a vector that reaches beyond its array: each lies flush with a page that may not be read.
+
+    A read is not seen otherwise, for the lanes too many are left out of the result.
+    """
+    run = subprocess.run([sys.executable, "-c", GUARDED], cwd=root, capture_output=True, text=True)
+    assert (run.returncode, run.stdout) == (0, "done\n"), run.stderr
 
 
 def test_vectors_have_lanes_for_their_elements() -> None:
