@@ -49,7 +49,7 @@ def squared(kernel: Any, t: Floats) -> tuple[Floats, Floats]:
         return phi, -2 * kernel.rho * phi
     if isinstance(kernel, nl.Matern):
         b = 3 / kernel.lengthscale**2
-        u = np.sqrt(b * t)
+        u = np.minimum(np.sqrt(b * t), 1000)  # where K² is 0 already; ∞ would make it ∞ · 0
         return (1 + u) ** 2 * np.exp(-2 * u), -b * (1 + u) * np.exp(-2 * u)
     base, power = kernel.scale * t + kernel.offset, 2 * kernel.degree
     return base**power, power * kernel.scale * base ** (power - 1)
@@ -183,6 +183,33 @@ def test_close_points(d: int, gap: float) -> None:
     assert norm == pytest.approx(sums(kernel, S, S)[0], rel=known)
     assert total == pytest.approx(sums(kernel, S, X)[0], rel=known)
     assert total > 8
+
+
+@pytest.mark.parametrize("far", [1e8, 1e160])
+@pytest.mark.parametrize("d", [2, 16, 17, 50])
+@pytest.mark.parametrize("name", ["gaussian", "matern32"])
+def test_a_far_landmark_takes_no_digits_from_the_others(name: str, d: int, far: float) -> None:
+    """Catches coordinates about a mean that one landmark has moved away, and norms that overflow to ∞ − ∞ = NaN."""
+    kernel, (X, S) = KERNELS[name], cloud(d, 97, 9)
+    S[4] = far
+    with np.errstate(over="ignore"):  # in numpy: a distance of ∞ is right
+        first, second = terms(kernel, X, S)
+        value = -(sums(kernel, S, X)[0] ** 2) / sums(kernel, S, S)[0]
+    near = np.arange(9) != 4
+    assert nl.radial_skd(kernel, X, S, constant=False) == pytest.approx(value, rel=ROUNDING)
+    assert off(nl.radial_skd_gradient(kernel, X, S)[near], (first[near], second[near])) < ROUNDING
+
+
+@pytest.mark.parametrize("d", [2, 16, 17, 50])
+def test_a_far_point_takes_no_digits_from_the_errors(d: int) -> None:
+    """Catches the same in features and residuals: a landmark, or a point, far away changes nothing near."""
+    kernel, (X, S) = nl.Gaussian(rho=8.0), cloud(d, 97, 9)
+    far = np.full((1, d), 1e9)
+    plain = nl.nystrom_errors(kernel, X, S)
+    for data, sample in ((X, np.vstack([S, far])), (np.vstack([far, X]), np.vstack([S, far]))):
+        found = nl.nystrom_errors(kernel, data, sample)
+        values = (found.trace, found.frobenius, found.spectral)
+        assert values == pytest.approx((plain.trace, plain.frobenius, plain.spectral), rel=1e-12)
 
 
 @pytest.mark.parametrize("parts", [0, 1, 3])
