@@ -307,6 +307,18 @@ def test_tiny_batches(b: int) -> None:
     assert np.max(np.abs(found - descend(kernel, X, S, step, [(row, row) for row in batches]))) < 1e-12
 
 
+def test_read_only_batches() -> None:
+    """Catches batches of another type than those we draw: everything would be compiled once more for them."""
+    kernel, (X, S) = KERNELS["gaussian"], cloud(2, 20, 17)
+    batches = np.random.default_rng(0).integers(0, 20, (3, 4))
+    expected = nl.stochastic_gradient_descent(kernel, X, S, step=1e-4, iterations=3, batches=batches).sample
+    before = len(pairs.run.signatures)
+    batches.setflags(write=False)
+    found = nl.stochastic_gradient_descent(kernel, X, S, step=1e-4, iterations=3, batches=batches).sample
+    assert np.array_equal(found, expected)
+    assert len(pairs.run.signatures) == before
+
+
 @pytest.mark.parametrize("chunk", [1, 2, 3])
 def test_chunks(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Catches buffers that a chunk of an odd number of steps leaves swapped for the next one."""
