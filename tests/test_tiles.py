@@ -657,7 +657,7 @@ def in_arb(name: str, t: Any, p: list[Any]) -> Any:
 
 def test_exponential() -> None:
     """Catches a coefficient of the polynomial, or an exponent, that is off by more than a unit in the last place."""
-    x = np.concatenate([np.linspace(0.0, 700.0, 501), np.geomspace(1e-300, 1.0, 201)])
+    x = np.concatenate([np.linspace(0.0, 1.0, 501), np.linspace(1.0, 700.0, 501), np.geomspace(1e-300, 1.0, 99)])
     for rate in (-1.0, -0.3, -1e-3):
         found = np.array([profiles.exp(value, rate) for value in x])
         allowed = 2.0**-52 * (1.5 + 2.0 * np.abs(rate * x))  # a unit, and the rounding of the exponent
