@@ -15,10 +15,17 @@ from .kernels import Kernel
 _NO_BATCHES = np.empty((0, 0), dtype=np.int64)
 
 
+def middle(points: NDArray[Any]) -> Array:
+    """A median of each coordinate: unlike a mean, no point far away moves it, and takes its digits from the others."""
+    half = (len(points) - 1) // 2
+    centre: Array = np.partition(points, half, axis=0)[half].astype(np.float64)
+    return centre
+
+
 class PairSums:
     """Sums over pairs of one kernel, one data set and n landmarks, with the buffers they need.
 
-    The sample is held relative to a centre (its own mean, for radial kernels): :meth:`place` puts it there,
+    The sample is held relative to a centre (its :func:`middle`, for radial kernels): :meth:`place` puts it there,
     :meth:`take` gets it back.
     """
 
@@ -28,7 +35,7 @@ class PairSums:
         self.kernel, self.data = kernel, as_writable(data)
         self.n, self.d = sample.shape
         self.pairs = self.n * ((batch or len(data)) + self.n)
-        self.centre: Array = sample.mean(axis=0, dtype=np.float64) if kernel.radial else np.zeros(self.d)
+        self.centre: Array = middle(sample) if kernel.radial else np.zeros(self.d)
         self._slope = kernel._address(profiles.SLOPE, kind)
         self._batch = batch
         size = pairs.tile_size(self.n)

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _validation as check
 from ._core import profiles, residuals
+from ._sums import middle
 from ._threads import one_pool, steady
 from ._validation import Array, as_writable
 from .kernels import Kernel, require
@@ -109,7 +110,7 @@ class NystromApproximation:
     @cached_property
     def _centre(self) -> Array:
         d = self.sample.shape[1]
-        return self.sample.mean(axis=0) if self.kernel.radial else np.zeros(d)
+        return middle(self.sample) if self.kernel.radial else np.zeros(d)
 
     def _tiles(self, x: NDArray[Any], features: Array) -> Array:
         diagonal = _diagonal(self.kernel, x)

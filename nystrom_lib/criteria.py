@@ -174,7 +174,7 @@ def _residual_tiles(kernel: Kernel, data: NDArray[Any], features: Array, K: Arra
     side = 256
     tiles = -(-N // side)
     totals = np.zeros(tiles * (tiles + 1) // 2)
-    centre = data[:4096].mean(axis=0, dtype=np.float64) if kernel.radial else np.zeros(d)
+    centre = _sums.middle(data[:4096]) if kernel.radial else np.zeros(d)
     with one_pool(N * N) as (parallel, slots):
         run = residuals.residual_tiles.parallel if parallel else residuals.residual_tiles
         run(

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _validation as check
 from ._sums import PairSums
-from ._validation import Array
+from ._validation import Array, as_writable
 from .kernels import Kernel
 from .radial_skd import checked
 
@@ -158,7 +158,7 @@ def stochastic_gradient_descent(
         def draw(count: int) -> NDArray[np.int64]:
             nonlocal position
             position += count
-            return supplied[position - count : position]
+            return as_writable(supplied[position - count : position])
 
     else:
         size = check.whole("batch_size", batch_size, least=1)

@@ -188,11 +188,11 @@ def scalars(radial, t, A, first, norms_a, m, XT, norms_t, at, n, d):
             k = U(l)
             scale = norm + norms[k]
             q = scale - 2.0 * row[k]
-            cancelled += q < CANCELLED * scale
+            cancelled += not q >= CANCELLED * scale  # nor is it where norms overflow: ∞ − ∞
             row[k] = q
         if cancelled > 0:
             for k in range(n):
-                if row[k] < CANCELLED * (norm + norms[k]):
+                if not row[k] >= CANCELLED * (norm + norms[k]):
                     exact_scalars(True, t, j * n + k, n, A, first + j, 1, XT, k, 1, d)
 
 

@@ -99,8 +99,9 @@ def exponentials(a, a_, work):
         h, h_ = add(a[i], a_[i], -p, -fma(k[i], _LN2[0], -p))
         p = k[i] * _LN2[1]
         h, h_ = add(h, h_, -p, -fma(k[i], _LN2[1], -p) - k[i] * _LN2[2])
-        r[i], r_[i] = h / 64.0, h_ / 64.0
-        k[i] = 2.0 if a[i] < -700.0 else k[i]  # too small: becomes 0 at the end
+        lost = a[i] < -700.0  # too small: becomes 0 at the end, and its series must not overflow before
+        k[i] = 2.0 if lost else k[i]
+        r[i], r_[i] = 0.0 if lost else h / 64.0, 0.0 if lost else h_ / 64.0
         a[i], a_[i] = _HIGH[12], _LOW[12]
     for term in range(11, -1, -1):
         high, low = (_HIGH[term], _LOW[term]) if term > 0 else (0.0, 0.0)
