@@ -90,8 +90,8 @@ def nystrom_errors(
         The kernel matrix of the data, if at hand: saves computing it again.
     precision
         ``"double"``, ``"extended"`` (double-double, 32 digits, for the built-in kernels), or ``"auto"``: extended
-        where the pivots of :math:`\mathbf K_S` fall so low that double precision would show in the sixth digit, and
-        the work is affordable.
+        where the pivots of :math:`\mathbf K_S` fall so low that double precision would show in the sixth digit, or
+        that a landmark would be left out which is no copy of another, and the work is affordable.
 
     Returns
     -------
@@ -131,12 +131,15 @@ def nystrom_errors(
 
 def _thin(approximation: NystromApproximation, N: int) -> bool:
     """Whether double precision gets thin, and more is to be had."""
-    work = (N + len(approximation.sample)) * len(approximation.sample) ** 2 / 2
-    return (
-        approximation.smallest_pivot < _THIN
-        and approximation.kernel._family != profiles.CUSTOM
-        and work <= _AFFORDABLE
-    )
+    n = len(approximation.sample)
+    low = approximation.smallest_pivot < _THIN or _dropped(approximation)
+    return low and approximation.kernel._family != profiles.CUSTOM and (N + n) * n**2 / 2 <= _AFFORDABLE
+
+
+def _dropped(approximation: NystromApproximation) -> bool:
+    """Whether a landmark was given up though it is no copy of another; under a radial kernel they are independent."""
+    rank, sample = approximation.rank, approximation.sample
+    return approximation.kernel.radial and rank < len(sample) and rank < len(np.unique(sample, axis=0))
 
 
 def _extended_features(kernel: Kernel, data: NDArray[Any], sample: Array) -> tuple[Array, Array]:

@@ -114,6 +114,18 @@ def test_all_landmarks_equal() -> None:
         assert getattr(errors, norm) == pytest.approx(getattr(exact, norm), rel=1e-12)
 
 
+@pytest.mark.parametrize("gap", [1e-10, 1e-9, 1e-8])
+def test_a_landmark_next_to_another_still_counts(gap: float) -> None:
+    """Catches the near copy that double precision drops without a word: together the two also span a derivative."""
+    X, S = cloud(2, 60, 10)
+    kernel, pair = nl.Gaussian(rho=8.0), np.vstack([S, S[:1] + gap])
+    found, exact = nl.nystrom_errors(kernel, X, pair), nl.nystrom_errors(kernel, X, pair, precision="extended")
+    assert found.rank == exact.rank == 11
+    assert found.trace == pytest.approx(exact.trace, rel=1e-6) and found.trace < nl.nystrom_errors(kernel, X, S).trace
+    copies = nl.nystrom_errors(kernel, X, np.vstack([S, S[:1]]))
+    assert (copies.rank, copies.precision) == (10, "double")
+
+
 @pytest.mark.parametrize("gap", [1e-9, 1e-8, 1e-6, 1e-4])
 def test_nearly_repeated_landmarks(gap: float) -> None:
     """Catches a blow-up by 1/gap²: the error lies between those with both landmarks and with one of them."""
