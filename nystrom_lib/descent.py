@@ -11,13 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _validation as check
 from ._sums import PairSums
+from ._threads import steady
 from ._validation import Array, as_writable
 from .kernels import Kernel
 from .radial_skd import checked
 
 __all__ = ["Descent", "DescentError", "gradient_descent", "stochastic_gradient_descent"]
 
-_CHUNK = 2e7  # products of coordinates between two looks at the progress callback and Ctrl-C: well below a second
+_CHUNK = 2e9  # products of coordinates between two looks at the progress callback and Ctrl-C: about a tenth of a second
 
 
 @dataclass(frozen=True)
@@ -178,6 +179,7 @@ def stochastic_gradient_descent(
     )  # fmt: skip
 
 
+@steady
 def _run(
     kernel: Kernel,
     data: NDArray[Any],
