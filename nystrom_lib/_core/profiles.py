@@ -1,8 +1,9 @@
 r"""Kernels as scalar functions of one pair scalar, and the block loops made of them.
 
 A radial kernel is :math:`K(s, x) = \kappa(\|s - x\|^2)`, a dot-product kernel :math:`K(s, x) = \kappa(\langle s,
-x\rangle)`; either way :math:`K^2 = \varphi` with :math:`\varphi = \kappa^2`. A *profile* is the pair of jitted
-functions ``value(t, p) -> κ`` and ``squared(t, p) -> (φ, φ', φ'')``, ``p`` being the kernel's parameters.
+x\rangle)`; either way :math:`K^2 = \varphi` with :math:`\varphi = \kappa^2`. A *profile* is three jitted functions,
+``value(t, p) -> κ``, ``tangent(t, p) -> (κ, κ')`` and ``squared(t, p) -> (φ, φ', φ'')``, ``p`` being the kernel's
+parameters.
 
 The pair loops never see a profile. They see the addresses of loops over a block of pair scalars, which
 :func:`family_block` and :func:`custom_block` make: so one compiled pair loop serves every kernel, and a user's
@@ -65,6 +66,13 @@ def gaussian_value(q, p):
 
 
 @jit(flags=ORDERED)
+def gaussian_tangent(q, p):
+    """κ' = −ρκ."""
+    kappa = exp(q, -p[0])
+    return kappa, -p[0] * kappa
+
+
+@jit(flags=ORDERED)
 def gaussian_squared(q, p):
     """φ(q) = e^(−2ρq)."""
     c = -2.0 * p[0]
@@ -76,6 +84,14 @@ def gaussian_squared(q, p):
 def matern12_value(q, p):
     """κ(q) = e^(−√q/ℓ), p = (1/ℓ,)."""
     return exp(math.sqrt(q), -p[0])
+
+
+@jit(flags=ORDERED)
+def matern12_tangent(q, p):
+    """κ' = −κ/(2ℓ√q); not differentiable at q = 0, where it is given as 0."""
+    r = math.sqrt(q)
+    kappa = exp(r, -p[0])
+    return kappa, -0.5 * p[0] * kappa / r if r > 0.0 else 0.0
 
 
 @jit(flags=ORDERED)
@@ -103,6 +119,14 @@ def matern32_value(q, p):
 
 
 @jit(flags=ORDERED)
+def matern32_tangent(q, p):
+    """κ' = −3/(2ℓ²) e^(−u)."""
+    u = bounded(p[0] * math.sqrt(q))
+    e = exp(u, -1.0)
+    return (1.0 + u) * e, -0.5 * p[0] * p[0] * e
+
+
+@jit(flags=ORDERED)
 def matern32_squared(q, p):
     """φ = (1 + u)² e^(−2u); φ'' ~ 1/√q at 0, where it only ever stands beside a factor q and is given as 0."""
     b = p[0] * p[0]
@@ -117,6 +141,14 @@ def matern52_value(q, p):
     """κ(q) = (1 + u + u²/3) e^(−u), u = √(5q)/ℓ, p = (√5/ℓ,)."""
     u = bounded(p[0] * math.sqrt(q))
     return (1.0 + u + u * u / 3.0) * exp(u, -1.0)
+
+
+@jit(flags=ORDERED)
+def matern52_tangent(q, p):
+    """κ' = −5/(6ℓ²) (1 + u) e^(−u)."""
+    u = bounded(p[0] * math.sqrt(q))
+    e = exp(u, -1.0)
+    return (1.0 + u + u * u / 3.0) * e, -p[0] * p[0] / 6.0 * (1.0 + u) * e
 
 
 @jit(flags=ORDERED)
@@ -137,6 +169,14 @@ def rational_quadratic_value(q, p):
 
 
 @jit(flags=ORDERED)
+def rational_quadratic_tangent(q, p):
+    """κ' = −αc (1 + c q)^(−α−1)."""
+    base = 1.0 + p[1] * q
+    kappa = base ** (-p[0])
+    return kappa, -p[0] * p[1] * kappa / base
+
+
+@jit(flags=ORDERED)
 def rational_quadratic_squared(q, p):
     """φ(q) = (1 + c q)^(−2α)."""
     a = 2.0 * p[0]
@@ -150,6 +190,14 @@ def rational_quadratic_squared(q, p):
 def polynomial_value(t, p):
     """κ(t) = (a t + c)^D with t = ⟨s, x⟩, p = (a, c, D)."""
     return (p[0] * t + p[1]) ** int(p[2])
+
+
+@jit(flags=ORDERED)
+def polynomial_tangent(t, p):
+    """κ' = D a (a t + c)^(D−1)."""
+    base = p[0] * t + p[1]
+    lower = base ** (int(p[2]) - 1)
+    return lower * base, p[2] * p[0] * lower
 
 
 @jit(flags=ORDERED)
@@ -172,12 +220,12 @@ def polynomial_squared(t, p):
 GAUSSIAN, MATERN12, MATERN32, MATERN52, RATIONAL_QUADRATIC, POLYNOMIAL, CUSTOM = range(7)
 
 _PROFILES = (
-    (gaussian_value, gaussian_squared),
-    (matern12_value, matern12_squared),
-    (matern32_value, matern32_squared),
-    (matern52_value, matern52_squared),
-    (rational_quadratic_value, rational_quadratic_squared),
-    (polynomial_value, polynomial_squared),
+    (gaussian_value, gaussian_tangent, gaussian_squared),
+    (matern12_value, matern12_tangent, matern12_squared),
+    (matern32_value, matern32_tangent, matern32_squared),
+    (matern52_value, matern52_tangent, matern52_squared),
+    (rational_quadratic_value, rational_quadratic_tangent, rational_quadratic_squared),
+    (polynomial_value, polynomial_tangent, polynomial_squared),
 )
 
 #: Length of every parameter array: the code and up to seven numbers.
@@ -185,11 +233,12 @@ PARAMETERS = 8
 
 #: What a loop over a block does with the pair scalars t[j]:
 #: VALUE: t[j] ← κ(t[j]), returns 0; SLOPE: t[j] ← φ'(t[j]), returns Σ φ(t[j]);
-#: CURVE: t[j] ← φ''(t[j]), returns Σ φ'(t[j]).
-VALUE, SLOPE, CURVE = range(3)
+#: CURVE: t[j] ← φ''(t[j]), returns Σ φ'(t[j]); TANGENT, which has room for 2m numbers: t[j] ← κ(t[j]),
+#: t[m + j] ← κ'(t[j]), returns 0.
+VALUE, SLOPE, CURVE, TANGENT = range(4)
 
 
-def _make_loop(action: int, value: Any, squared: Any) -> Callable[..., float]:
+def _make_loop(action: int, value: Any, tangent: Any, squared: Any) -> Callable[..., float]:
     """The loop over a block that does ``action`` with one profile."""
     if action == VALUE:
 
@@ -197,6 +246,18 @@ def _make_loop(action: int, value: Any, squared: Any) -> Callable[..., float]:
             wide()
             for j in range(t.shape[0]):
                 t[j] = value(np.float64(t[j]), p)
+            return 0.0
+
+    elif action == TANGENT:
+
+        def loop(action, code, t, p):
+            wide()
+            values, slopes = t[: t.shape[0] // 2], t[t.shape[0] // 2 :]
+            for i in range(values.shape[0]):
+                j = np.uintp(i)
+                kappa, first = tangent(np.float64(values[j]), p)
+                values[j] = kappa
+                slopes[j] = first
             return 0.0
 
     elif action == SLOPE:
@@ -241,7 +302,7 @@ def _make_block(action: int) -> Callable[..., float]:
 
     def block(t, m, p):
         wide()
-        t = carray(t, (m,))
+        t = carray(t, (2 * m if action == TANGENT else m,))
         p = carray(p, (PARAMETERS,))
         code = int(p[0])
         p = p[1:]
@@ -283,9 +344,13 @@ def custom_block(action: int, kind: type, value: Any, first: Any, second: Any) -
         k, k1, k2 = value(t, p), first(t, p), second(t, p)
         return k * k, 2.0 * k * k1, 2.0 * (k1 * k1 + k * k2)
 
-    loop = numba.njit(fastmath=SUMS)(_make_loop(action, value, squared))
+    @numba.njit
+    def tangent(t, p):
+        return value(t, p), first(t, p)
+
+    loop = numba.njit(fastmath=SUMS)(_make_loop(action, value, tangent, squared))
 
     def block(t, m, p):
-        return loop(0, 0, carray(t, (m,)), carray(p, (PARAMETERS,))[1:])
+        return loop(0, 0, carray(t, (2 * m if action == TANGENT else m,)), carray(p, (PARAMETERS,))[1:])
 
     return address_of(_signature(kind), cache=False)(block)
