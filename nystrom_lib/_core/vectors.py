@@ -38,11 +38,11 @@ def address(typingctx, array):
 class _Vectors:
     """What the tiles share: types, loads, broadcasts and loops."""
 
-    def __init__(self, context, builder, element) -> None:
+    def __init__(self, context, builder, element, width: int = BYTES) -> None:
         self.builder = builder
         self.scalar = context.get_value_type(element)
         self.size = 8 if element == types.float64 else 4
-        self.lanes = BYTES // self.size
+        self.lanes = width // self.size
         self.type = ir.VectorType(self.scalar, self.lanes)
         self.zero = ir.Constant(self.type, None)
 
