@@ -79,13 +79,18 @@ class PairSums:
         _, norm, total = self._run(pairs.TOTALS)
         return norm, total
 
-    def totals_and_left(self) -> tuple[float, float, Array, Array]:
-        """The totals, Σ_j ∂[l]K²(s_k, s_j) over all landmarks j (k too), and Σ_i ∂[l]K²(s_k, x_i)."""
-        _, norm, total = self._run(pairs.SLOPES)
+    def totals_and_left(self, batch: NDArray[np.int64] = _NO_BATCHES) -> tuple[float, float, Array, Array]:
+        """The totals, Σ_j ∂[l]K²(s_k, s_j) over all landmarks j (k too), and Σ_i ∂[l]K²(s_k, x_i).
+
+        From a batch, T₁ and the last sum are estimated by N/b times those over its points.
+        """
+        _, norm, total = self._run(pairs.SLOPES, batch.reshape(1, -1))
         over_landmarks = np.empty((self.n, self.d))
         over_data = np.empty((self.n, self.d))
         pairs.left_derivatives(self.kernel.radial, self._tiles, self._over_landmarks, over_landmarks)
         pairs.left_derivatives(self.kernel.radial, self._tiles, self._over_data, over_data)
+        if batch.size:
+            over_data *= len(self.data) / batch.size
         return norm, total, over_landmarks, over_data
 
     def descend(self, batches: NDArray[np.int64], first_part: int, iterations: int, step: float) -> int:
