@@ -21,7 +21,7 @@ from .derivatives import (
     radial_skd_hessian,
     skd_coefficient_gradient,
 )
-from .descent import Descent, DescentError, gradient_descent, stochastic_gradient_descent
+from .descent import Descent, DescentError, descend, gradient_descent, stochastic_gradient_descent
 from .kernels import (
     Constants,
     CustomKernel,
@@ -34,8 +34,10 @@ from .kernels import (
     radial_kernel,
 )
 from .lipschitz import LipschitzBound, lipschitz_bound
+from .objectives import Objective, RadialSKD, TraceError
 from .radial_skd import radial_skd, skd_coefficient, squared_frobenius_norm
 from .samples import uniform_indices, uniform_sample
+from .steps import LBFGS, Adam, FixedStep, Momentum, StepRule
 from .stochastic import (
     draw_batch,
     estimate_T1,
@@ -49,22 +51,31 @@ from .warming import warm_up
 __version__ = "0.1.0"
 
 __all__ = [
+    "LBFGS",
+    "Adam",
     "Constants",
     "CustomKernel",
     "Descent",
     "DescentError",
     "Errors",
     "Factors",
+    "FixedStep",
     "Gaussian",
     "Kernel",
     "LipschitzBound",
     "Matern",
+    "Momentum",
     "NystromApproximation",
+    "Objective",
     "Polynomial",
+    "RadialSKD",
     "RationalQuadratic",
+    "StepRule",
+    "TraceError",
     "approximation_factors",
     "best_rank_errors",
     "datasets",
+    "descend",
     "dot_product_kernel",
     "draw_batch",
     "estimate_T1",

@@ -1,7 +1,8 @@
-r"""Gradient descents with a fixed step, §2–§4."""
+r"""Descents: an objective, a step rule, and the one loop that joins them; the paper's own, §2–§4, among them."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -14,11 +15,16 @@ from ._sums import PairSums
 from ._threads import steady
 from ._validation import Array, as_writable
 from .kernels import Kernel
+from .objectives import Objective, RadialSKD
 from .radial_skd import checked
+from .steps import FixedStep, StepRule
+from .steps.base import Engine
+from .steps.fixed import RadialEngine
 
-__all__ = ["Descent", "DescentError", "gradient_descent", "stochastic_gradient_descent"]
+__all__ = ["Descent", "DescentError", "descend", "gradient_descent", "stochastic_gradient_descent"]
 
 _CHUNK = 2e9  # products of coordinates between two looks at the progress callback and Ctrl-C: about a tenth of a second
+_LOOKS = 50  # of a budget in seconds: so often the clock is looked at
 
 
 @dataclass(frozen=True)
@@ -29,14 +35,16 @@ class Descent:
     values: Array  #: R at the recorded iterations (up to ‖K‖_F² unless it was given)
     iterations: NDArray[np.int64]  #: which iterations those are: 0, k, 2k, …, and the last
     path: Array | None  #: the sample at the recorded iterations, or at every one; shape (records, n, d)
+    steps: int = 0  #: how many steps were taken
 
 
 class DescentError(ArithmeticError):
     """A step would have made the sample, or R, infinite or NaN. ``iteration`` and the last good ``sample`` are kept."""
 
-    def __init__(self, iteration: int, sample: Array, step: float) -> None:
+    def __init__(self, iteration: int, sample: Array, step: float | None) -> None:
+        with_step = "" if step is None else f" with step {step:g}"
         super().__init__(
-            f"The descent left the finite numbers at iteration {iteration} with step {step:g}; try a smaller step."
+            f"The descent left the finite numbers at iteration {iteration}{with_step}; try a smaller step."
         )
         self.iteration = iteration
         self.sample = sample
@@ -89,11 +97,9 @@ def gradient_descent(
     >>> run.sample.round(3), run.values.round(4), run.iterations
     (array([[0.5]]), array([-4.147 , -4.8976, -4.8976]), array([ 0, 25, 50]))
     """
-    kernel, data, sample = checked(kernel, data, sample)
-    none = np.empty((0, 0), dtype=np.int64)
-    return _run(
+    return _radial_descent(
         kernel, data, sample, step=step, iterations=iterations, record_every=record_every, keep_path=keep_path,
-        constant=constant, progress=progress, dtype=dtype, batch=0, first_part=0, draw=lambda count: none,
+        constant=constant, progress=progress, dtype=dtype,
     )  # fmt: skip
 
 
@@ -142,6 +148,7 @@ def stochastic_gradient_descent(
     """
     kernel, data, sample = checked(kernel, data, sample)
     iterations = check.whole("iterations", iterations, least=0)
+    draw: Draw
     if (batches is None) == (batch_size is None):
         raise ValueError("Give either batch_size (with a seed) or batches, not both and not neither.")
     if batches is not None:
@@ -173,17 +180,156 @@ def stochastic_gradient_descent(
     first_part = size // 2 if estimator == "two-sample" else 0
     if estimator == "two-sample" and size < 2:
         raise ValueError(f"batch_size is {size}; the two-sample estimator needs at least 2.")
-    return _run(
+    return _radial_descent(
         kernel, data, sample, step=step, iterations=iterations, record_every=record_every, keep_path=keep_path,
         constant=constant, progress=progress, dtype=dtype, batch=size, first_part=first_part, draw=draw,
     )  # fmt: skip
 
 
+def descend(
+    objective: Objective,
+    sample: ArrayLike,
+    rule: StepRule,
+    *,
+    iterations: int | None = None,
+    seconds: float | None = None,
+    batch_size: int | None = None,
+    seed: Any = None,
+    record_every: int = 0,
+    keep_path: bool = False,
+    progress: Callable[[int], object] | None = None,
+) -> Descent:
+    r"""Any step rule on any objective.
+
+    Parameters
+    ----------
+    objective
+        What to descend on, such as :class:`TraceError`.
+    sample
+        :math:`S^{(0)}`, which is not modified.
+    rule
+        How to move, such as :class:`Adam`.
+    iterations, seconds
+        The budget: a number of steps, seconds of wall clock, or both, whichever ends first. With ``iterations`` alone
+        the result is the same to the last bit on any number of threads and in every run.
+    batch_size, seed
+        Batches of so many indices, independent and uniform, drawn from the seed; None for the exact gradient.
+    record_every, keep_path
+        Record the objective's value every so many steps, and at the first and last; keep the sample there too (at
+        every step if no value is recorded).
+    progress
+        Called with the number of steps done so far, from time to time; if it raises ``StopIteration``, the descent
+        ends there.
+
+    Raises
+    ------
+    DescentError
+        If the descent leaves the finite numbers, and taking it up again with shorter steps did not help.
+
+    Examples
+    --------
+    >>> import nystrom_lib as nl
+    >>> data, kernel = nl.datasets.bigaussian().X, nl.Gaussian(rho=16.0)
+    >>> start = nl.uniform_sample(data, 50, seed=456)
+    >>> objective = nl.TraceError(kernel, data)
+    >>> run = nl.descend(objective, start, nl.Adam(), iterations=300, batch_size=50, seed=0)
+    >>> print(f"{objective.value(start):.0f} -> {objective.value(run.sample):.0f}")
+    560 -> 267
+    """
+    if not isinstance(objective, Objective):
+        raise ValueError(f"objective is {objective!r}; it must be an objective, such as TraceError(kernel, data).")
+    if not isinstance(rule, StepRule):
+        raise ValueError(f"rule is {rule!r}; it must be a step rule, such as Adam().")
+    draw: Draw
+    if batch_size is None:
+        size, draw = 0, _everything
+    elif rule.exact_only:
+        raise ValueError(f"batch_size is {batch_size!r}; {type(rule).__name__} needs the exact gradient.")
+    else:
+        size = check.whole("batch_size", batch_size, least=1)
+        draw = independent_batches(len(objective.data), size, check.generator("seed", seed))
+    return follow(
+        objective, objective.checked(sample), rule, Budget(iterations, seconds), size, draw,
+        record_every=record_every, keep_path=keep_path, progress=progress,
+    )  # fmt: skip
+
+
+# --- batches and budgets ----------------------------------------------------------------------------------------
+
+#: Gives so many batches, a row each.
+Draw = Callable[[int], NDArray[np.int64]]
+
+
+def _everything(count: int) -> NDArray[np.int64]:
+    """No batches: rows of nothing stand for all of the data."""
+    return np.empty((count, 0), dtype=np.int64)
+
+
+def independent_batches(N: int, size: int, rng: np.random.Generator) -> Draw:
+    """Independent uniform indices, §3."""
+    return lambda count: rng.integers(0, N, size=(count, size))
+
+
+class Budget:
+    """Steps, seconds, or both, whichever ends first; the clock runs from here on."""
+
+    def __init__(self, iterations: int | None, seconds: float | None) -> None:
+        if iterations is None and seconds is None:
+            raise ValueError("Give iterations, or seconds, or both: a descent needs an end.")
+        self.iterations = None if iterations is None else check.whole("iterations", iterations, least=0)
+        self.seconds = None if seconds is None else check.positive("seconds", seconds)
+        self.begin = time.perf_counter()
+
+    def elapsed(self) -> float:
+        """Seconds since the beginning."""
+        return time.perf_counter() - self.begin
+
+    def used(self, done: int) -> float:
+        """The share that is used up, from 0 to 1."""
+        shares = [0.0]
+        if self.iterations is not None:
+            shares.append(done / self.iterations if self.iterations else 1.0)
+        if self.seconds is not None:
+            shares.append(self.elapsed() / self.seconds)
+        return min(max(shares), 1.0)
+
+    def affordable(self, pace: float) -> int:
+        """Steps until the next look at the clock, at so many seconds a step."""
+        if self.seconds is None:
+            return 10**9
+        slice_ = min(self.seconds / _LOOKS, max(self.seconds - self.elapsed(), 0.0))
+        return max(1, int(slice_ / pace)) if pace > 0.0 else 1
+
+
+# --- the loop ---------------------------------------------------------------------------------------------------
+
+
 @steady
-def _run(
-    kernel: Kernel,
-    data: NDArray[Any],
+def follow(
+    objective: Objective,
     sample: Array,
+    rule: StepRule,
+    budget: Budget,
+    batch: int,
+    draw: Draw,
+    *,
+    record_every: int = 0,
+    keep_path: bool = False,
+    progress: Callable[[int], object] | None = None,
+) -> Descent:
+    """:func:`descend` with a budget whose clock runs already, and batches from anywhere."""
+    engine = rule.engine(objective, sample, batch)
+    record_every = check.whole("record_every", record_every, least=0)
+    watch = _Watch(sample, record_every, keep_path, objective.value if record_every else None)
+    chunk = _chunk(objective.cost(len(sample), batch or len(objective.data)))
+    return _steps(engine, budget, draw, chunk, watch, rule.restarts, getattr(rule, "step", None), progress)
+
+
+@steady
+def _radial_descent(
+    kernel: Kernel,
+    data: ArrayLike,
+    sample: ArrayLike,
     *,
     step: float,
     iterations: int,
@@ -192,59 +338,123 @@ def _run(
     constant: float,
     progress: Callable[[int], object] | None,
     dtype: Any,
-    batch: int,
-    first_part: int,
-    draw: Callable[[int], NDArray[np.int64]],
+    batch: int = 0,
+    first_part: int = 0,
+    draw: Draw = _everything,
 ) -> Descent:
-    """The loop both descents share: steps in chunks, with a look at R, the path and the caller in between."""
-    step = check.positive("step", step)
-    iterations = check.whole("iterations", iterations, least=0)
+    """The paper's descents, which know a few things more: two samples, single precision, a constant given."""
+    kernel, data, sample = checked(kernel, data, sample)
+    rule = FixedStep(step)
+    budget = Budget(iterations, None)
     record_every = check.whole("record_every", record_every, least=0)
     constant = check.real("constant", constant)
     kind = _float_kind(dtype)
-    sums = PairSums(kernel, data, sample, batch, kind)
-    recorder = PairSums(kernel, data, sample) if record_every else None
-    now = sample
-    stops = _stops(iterations, record_every or (1 if keep_path else 0))
-    values: list[float] = []
-    path: list[Array] = []
-    chunk = int(min(1000, max(1, _CHUNK / (sums.pairs * sums.d))))
-    done = 0
-    for stop in stops:
-        while done < stop:
-            count = min(chunk, stop - done)
-            taken = sums.descend(draw(count), first_part, count, step)
-            if taken < count:
-                raise DescentError(done + taken + 1, sums.take(), step)
-            done += count
+    engine = RadialEngine(RadialSKD(kernel, data), sample, batch, rule.step, first_part, kind)
+    # a radial kernel is bounded, so R is finite wherever S is; with others the last sample is always looked at
+    recorder = PairSums(kernel, data, sample) if record_every or not kernel.radial else None
+
+    def value(now: Array) -> float:
+        assert recorder is not None
+        recorder.place(now)
+        norm, total = recorder.totals()
+        return constant - (total * (total / norm) if norm > 0.0 else 0.0)
+
+    watch = _Watch(sample, record_every, keep_path, value if recorder else None)
+    chunk = _chunk(engine.pairs * data.shape[1])
+    return _steps(engine, budget, draw, chunk, watch, 0, rule.step, progress)
+
+
+def _chunk(products: float) -> int:
+    return int(min(1000, max(1, _CHUNK / products)))
+
+
+class _Watch:
+    """What is looked at on the way: values and samples at 0, k, 2k, … and the last step."""
+
+    def __init__(
+        self, sample: Array, record_every: int, keep_path: bool, value: Callable[[Array], float] | None
+    ) -> None:
+        self.every = record_every or (1 if keep_path else 0)
+        self.record, self.keep_path, self.value = bool(record_every), keep_path, value
+        self.now = sample.copy()
+        self.values: list[float] = []
+        self.path: list[Array] = []
+        self.iterations: list[int] = []
+
+    def next_stop(self, done: int) -> int:
+        """The next step after which to look."""
+        return done - done % self.every + self.every if self.every else 10**18
+
+    def look(self, done: int, now: Array, last: bool) -> bool:
+        """Returns whether the value, if it was looked at, is finite."""
+        self.now = now
+        if self.record or (last and self.value is not None):
+            assert self.value is not None
+            value = self.value(now)
+            if not np.isfinite(value):
+                return False
+            self.values.append(value)
+        if self.keep_path:
+            self.path.append(now)
+        self.iterations.append(done)
+        return True
+
+    def result(self, done: int) -> Descent:
+        """Everything that was seen."""
+        return Descent(
+            self.now,
+            np.array(self.values if self.record else []),
+            np.array(self.iterations if self.every else [], dtype=np.int64),
+            np.array(self.path) if self.keep_path else None,
+            done,
+        )
+
+
+def _steps(
+    engine: Engine,
+    budget: Budget,
+    draw: Draw,
+    chunk: int,
+    watch: _Watch,
+    restarts: int,
+    step: float | None,
+    progress: Callable[[int], object] | None,
+) -> Descent:
+    """The loop all descents share: steps in chunks, with a look at values, path, clock and caller in between."""
+    most = 10**18 if budget.iterations is None else budget.iterations
+    done, used, pace = 0, budget.used(0), 0.0
+    looked = -1
+    if watch.every and most > 0:
+        if not watch.look(0, watch.now, last=False):
+            raise DescentError(0, watch.now, step)
+        looked = 0
+    while used < 1.0:
+        count = min(chunk, watch.next_stop(done) - done, most - done, budget.affordable(pace))
+        per_step = max(1.0 / most, pace / budget.seconds if budget.seconds else 0.0)
+        began = budget.elapsed()
+        taken = engine.advance(draw(count), used, per_step)
+        done += taken
+        pace = (budget.elapsed() - began) / max(taken, 1)
+        if taken < count:
+            if restarts == 0:
+                raise DescentError(done + 1, engine.take(), step)
+            restarts -= 1
+            engine.restart()
+        used = budget.used(done)
+        try:
             if progress is not None:
                 progress(done)
-        now = sums.take() if done else sample.copy()
-        # a radial kernel is bounded, so R is finite wherever S is; with others the last sample is always looked at
-        if recorder is not None or (done == iterations and not kernel.radial):
-            recorder = recorder or PairSums(kernel, data, sample)
-            recorder.place(now)
-            norm, total = recorder.totals()
-            value = constant - (total * (total / norm) if norm > 0.0 else 0.0)
-            if not np.isfinite(value):
-                raise DescentError(done, sums.step_back() if done else now, step)
-            values.append(value)
-        if keep_path:
-            path.append(now)
-    return Descent(
-        now,
-        np.array(values if record_every else []),
-        np.array(stops if record_every or keep_path else [], dtype=np.int64),
-        np.array(path) if keep_path else None,
-    )
-
-
-def _stops(iterations: int, every: int) -> list[int]:
-    """The iterations at which to look: 0, k, 2k, … and the last; only the last if nothing is recorded."""
-    if every == 0:
-        return [iterations]
-    stops = list(range(0, iterations + 1, every))
-    return stops if stops[-1] == iterations else [*stops, iterations]
+        except StopIteration:
+            used = 1.0
+        if used < 1.0 and taken == count and done == watch.next_stop(done - 1):
+            if not watch.look(done, engine.take(), last=False):
+                raise DescentError(done, engine.step_back(), step)
+            looked = done
+    if looked < done or done == 0:
+        now = engine.take() if done else watch.now
+        if not watch.look(done, now, last=True):
+            raise DescentError(done, engine.step_back() if done else now, step)
+    return watch.result(done)
 
 
 def _float_kind(dtype: Any) -> type:

@@ -22,6 +22,7 @@ import numpy as np
 from numba import get_thread_id, prange
 
 from .compile import ORDERED, both, jit, wide
+from .moves import adam, finite
 from .pairs import by_norms, call, clear, column_norms, load_points, row_norms, scalars, transpose
 from .panels import LANES, ROWS, WIDTH, add_product, cholesky, solve_backward, solve_forward
 from .vectors import address
@@ -231,3 +232,20 @@ def gradient(radial, loop, p, sample, X, picks, centre, ridge, work, out):
             along = work.G[k, l]
             out[k, l] = scale * (along - work.G[k, d] * work.S[k, l]) if radial else -scale * along
     return explained, ridge
+
+
+@both(loops=False)
+def descend(radial, loop, p, sample, X, batches, centre, ridge, moments, steps, length, decay, betas, work, slope):
+    """Steps of Adam, a row of ``batches`` each, the first of ``length``, every other shorter by ``decay``.
+
+    ``sample`` and the ``moments`` (first, second) change in place; ``steps`` were taken before. Returns how many were
+    taken until the gradient was not finite, and the ridge that was needed, with which the next ones begin.
+    """
+    first, second = moments
+    for i in range(batches.shape[0]):
+        _, needed = gradient(radial, loop, p, sample, X, batches[i], centre, ridge, work, slope)
+        if needed < 0.0 or not finite(slope):
+            return i, ridge
+        ridge = needed
+        adam(sample, slope, first, second, steps + i + 1, length - i * decay, betas[0], betas[1])
+    return batches.shape[0], ridge

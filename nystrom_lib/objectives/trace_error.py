@@ -58,13 +58,13 @@ class TraceError(Objective):
             total = float(own[batch].sum() if len(batch) else own.sum())
             gradient = np.empty_like(sample)
             explained, _ = loops.gradient(sample, batch, 0.0, gradient)
-            return N / (len(batch) or N) * (total - explained), gradient
+            return float(N / (len(batch) or N) * (total - explained)), gradient
 
         return evaluate
 
     def cost(self, n: int, points: int) -> float:
         """Two triangular solves and half a product a point, a factor of K_S, distances."""
-        return 1.5 * n * n * points + n**3 / 6 + 2.0 * self.data.shape[1] * n * (n + points)
+        return float(1.5 * n * n * points + n * n * n / 6 + 2.0 * self.data.shape[1] * n * (n + points))
 
 
 class TraceLoops:
@@ -75,7 +75,7 @@ class TraceLoops:
         self.n, self.d = n, objective.data.shape[1]
         self.points = min(points, trace.BLOCK)
         self.work_of_a_step = float(n * (n + points))
-        self._loop = objective.kernel._address(profiles.TANGENT)
+        self.loop = objective.kernel._address(profiles.TANGENT)
         self._work: dict[int, Any] = {}
 
     def gradient(self, sample: Array, batch: Indices, ridge: float, out: Array) -> tuple[float, float]:
@@ -84,7 +84,7 @@ class TraceLoops:
         with one_pool(self.work_of_a_step) as (parallel, slots):
             run = trace.gradient.parallel if parallel else trace.gradient
             explained, ridge = run(
-                kernel.radial, self._loop, kernel._p, sample, data, batch, self.centre(sample), ridge,
+                kernel.radial, self.loop, kernel._p, sample, data, batch, self.centre(sample), ridge,
                 self.work(slots), out,
             )  # fmt: skip
         if ridge < 0.0:
