@@ -68,6 +68,7 @@ def setting(
     choices: Iterable[Any] | None = None,
     slot: Mapping[str, type[Component]] | None = None,
     meaning: str = "",
+    newer: bool = False,
 ) -> Any:
     """Declare one field: its default and what values it takes.
 
@@ -83,11 +84,21 @@ def setting(
         The registry of components that may stand here.
     meaning : str
         What it is, in a few words, for those who are to give it a value.
+    newer : bool
+        Was it added after results were stored? Then it is left out of the plain form, and so of fingerprints, while
+        it has its default, which must be what was done before it was there.
     """
+    if newer and default is dataclasses.MISSING:
+        raise TypeError("A newer setting needs a default: what is stored does not have it.")
     chosen = None if choices is None else tuple(choices)
     return dataclasses.field(
         default=default,
-        metadata={"range": _Range(above, at_least, at_most, chosen), "slot": slot, "meaning": meaning},
+        metadata={
+            "range": _Range(above, at_least, at_most, chosen),
+            "slot": slot,
+            "meaning": meaning,
+            "newer": newer,
+        },
     )
 
 
@@ -129,7 +140,11 @@ class Settings:
 
     def to_plain(self) -> Plain:
         """Dictionaries, lists, texts, numbers, booleans and None only."""
-        return {name: _plain(getattr(self, name)) for name in self.names()}
+        return {
+            field.name: _plain(value)
+            for field in dataclasses.fields(self)
+            if (value := getattr(self, field.name)) != field.default or not field.metadata.get("newer")
+        }
 
     @classmethod
     def from_plain(cls, plain: Any) -> Self:

@@ -4,6 +4,7 @@ import dataclasses
 import json
 import string
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from nystrom_lib.companion.errors import ConfigurationError
 from nystrom_lib.companion.experiments.components import (
+    KERNELS,
     Abalone,
     BiGaussian,
     File,
@@ -24,6 +26,9 @@ from nystrom_lib.companion.experiments.components import (
 )
 from nystrom_lib.companion.experiments.config import NORMS, Experiment, Record
 from nystrom_lib.companion.experiments.paper import PAPER, figure, paper_experiment
+from nystrom_lib.companion.results.table import Results
+from nystrom_lib.companion.running import stored
+from nystrom_lib.companion.settings import setting
 
 
 def experiment(**changes: Any) -> Experiment:
@@ -109,6 +114,45 @@ def test_two_spellings_of_one_number_are_one_configuration() -> None:
 def test_fingerprints_do_not_change_between_versions() -> None:
     """Stored results are found by these; if this test fails, they are lost."""
     assert experiment().fingerprint == "37154314b7349999bde9be41591f830bb48394c00a48d205d9da16bb44fd722c"
+
+
+@dataclasses.dataclass(frozen=True)
+class NewerExperiment(Experiment):
+    """An experiment as a later version may have it."""
+
+    tempered: float = setting(0.0, at_least=0, newer=True)
+
+
+@dataclasses.dataclass(frozen=True)
+class NewerGaussian(Gaussian):
+    """A component as a later version may have it."""
+
+    tapered: bool = setting(False, newer=True)
+
+
+def test_a_newer_setting_at_its_default_leaves_every_stored_result_to_be_found(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    everything = {path.stem: Results.load(path) for path in (root / "results").glob("*.parquet")}
+    assert set(everything) == set(PAPER)
+    monkeypatch.setitem(KERNELS, "gaussian", NewerGaussian)
+    for name, results in everything.items():
+        origin = results.provenance["data"]
+        monkeypatch.setattr(stored, "load_data", lambda _, sha256=origin["sha256"]: SimpleNamespace(sha256=sha256))
+        now = NewerExperiment.from_plain(results.provenance["experiment"])
+        assert isinstance(now.kernel, NewerGaussian) and now.tempered == 0.0
+        assert (now.fingerprint, now.series) == (PAPER[name].fingerprint, PAPER[name].series)
+        found = stored.find(now, root / "results")
+        assert found is not None and found.name == name
+        for other in (now.replace(tempered=0.5), now.replace(kernel=now.kernel.replace(tapered=True))):
+            assert other.fingerprint != now.fingerprint and other.series != now.series
+            assert stored.find(other, root / "results") is None
+            assert NewerExperiment.from_json(other.to_json()) == other
+
+
+def test_a_newer_setting_has_a_default() -> None:
+    with pytest.raises(TypeError, match="needs a default"):
+        setting(newer=True)
 
 
 def test_a_configuration_cannot_be_changed() -> None:

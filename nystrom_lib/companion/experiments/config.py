@@ -21,7 +21,8 @@ from .components import (
 )
 from .part import Part as Part  # in the registry of data sources from here on
 
-#: Part of every fingerprint: a change in what a configuration *means* changes this number.
+#: Part of every fingerprint: a change in what a configuration *means* changes this number. A setting that is added
+#: does not; it is declared ``newer``, so that what is stored without it is still found.
 FORMAT = 1
 
 NORMS = ("trace", "frobenius", "spectral")
