@@ -1,8 +1,8 @@
 """Settings: frozen dataclasses that check themselves, and turn into plain data and back.
 
-A class that derives from :class:`Settings` declares its fields with :func:`setting`. The annotation is the type,
-the arguments of :func:`setting` the range. A :class:`Component` is one of several that may fill a slot (a data
-source, a kernel, ...): its plain form says which under the key ``kind``.
+A class that derives from :class:`Settings` declares its fields with :func:`setting`. The annotation is the type
+(:class:`Declared`), the arguments of :func:`setting` the range. A :class:`Component` is one of several that may fill
+a slot (a data source, a kernel, ...): its plain form says which under the key ``kind``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import dataclasses
 import json
 import math
 import numbers
-import re
+import operator
 import types
 import typing
 from abc import ABC
@@ -19,13 +19,91 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self, TypeVar, Union
 
-import yaml
-
 from .errors import ConfigurationError
 from .wording import did_you_mean
 
 Plain = dict[str, Any]
 ComponentType = TypeVar("ComponentType", bound="Component")
+
+
+_KINDS = {
+    int: ("a whole number", "whole numbers"),
+    float: ("a number", "numbers"),
+    bool: ("true or false", "true or false"),
+    str: ("text", "texts"),
+}
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A declared type.
+
+    Attributes
+    ----------
+    item : type
+        int, float, bool or str.
+    lists : int
+        0 for one item, 1 for a list of items, 2 for a list of lists.
+    optional : bool
+        May there be none?
+    """
+
+    item: type
+    lists: int = 0
+    optional: bool = False
+
+    @classmethod
+    def of(cls, hint: Any) -> Declared:
+        """Read an annotation: int, float, bool, str or a tuple of one of them, each perhaps ``| None``."""
+        item, lists = hint, 0
+        optional = typing.get_origin(hint) in (Union, types.UnionType)
+        if optional:
+            (item,) = (argument for argument in typing.get_args(hint) if argument is not type(None))
+        while typing.get_origin(item) is tuple:
+            item, lists = typing.get_args(item)[0], lists + 1
+        if item not in _KINDS:
+            raise TypeError(f"A setting cannot have the type {hint!r}.")
+        return cls(item, lists, optional)
+
+    @property
+    def words(self) -> str:
+        """For people: ``a whole number``, ``a list of numbers``."""
+        one, many = _KINDS[self.item]
+        return f"a list of {'lists of ' * (self.lists - 1)}{many}" if self.lists else one
+
+    def typed(self, value: Any) -> Any:
+        """``value`` as the type has it, or TypeError, ValueError or OverflowError."""
+        return None if value is None and self.optional else _typed(value, self.item, self.lists)
+
+
+def _typed(value: Any, item: type, lists: int) -> Any:
+    if lists:
+        if isinstance(value, str | bytes | Mapping):
+            raise TypeError
+        return tuple(_typed(each, item, lists - 1) for each in value)
+    if isinstance(value, bool) != (item is bool):
+        raise TypeError
+    if item is int:
+        return operator.index(value)
+    if item is float:
+        return _finite(value)
+    return _text(value) if item is str else value
+
+
+def _finite(value: Any) -> float:
+    if not isinstance(value, numbers.Real):
+        raise TypeError
+    number = float(value) + 0.0  # -0.0 equals 0.0 and must not be written differently
+    if not math.isfinite(number):
+        raise ValueError
+    return number
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    value.encode("utf-8")
+    return str(value)
 
 
 @dataclass(frozen=True)
@@ -35,14 +113,11 @@ class _Range:
     at_most: float | None = None
     choices: tuple[Any, ...] | None = None
 
-    def check(self, name: str, value: Any) -> None:
+    def holds(self, value: Any) -> bool:
+        if value is None:
+            return True
         if isinstance(value, tuple):
-            for item in value:
-                self.check(name, item)
-        elif value is not None and not self._holds(value):
-            raise ConfigurationError(name, f"is {value!r}; it must be {self.words()}.")
-
-    def _holds(self, value: Any) -> bool:
+            return all(map(self.holds, value))
         if self.choices is not None:
             return value in self.choices
         return (
@@ -114,14 +189,7 @@ class Settings:
     def __post_init__(self) -> None:
         hints = typing.get_type_hints(type(self))
         for field in dataclasses.fields(self):
-            value = getattr(self, field.name)
-            slot = field.metadata.get("slot")
-            if slot is None:
-                value = _typed(field.name, value, hints[field.name])
-            else:
-                value = _component(field.name, value, slot)
-            if "range" in field.metadata:
-                field.metadata["range"].check(field.name, value)
+            value = _read(field, hints[field.name], getattr(self, field.name))
             object.__setattr__(self, field.name, value)
         self.check()
 
@@ -130,7 +198,7 @@ class Settings:
 
     def replace(self, **changes: Any) -> Self:
         """A copy with other values, checked like any other."""
-        _refuse_unknown(changes, self.names())
+        refuse_unknown(changes, self.names())
         return dataclasses.replace(self, **changes)
 
     @classmethod
@@ -151,7 +219,7 @@ class Settings:
         """Read what :meth:`to_plain` gives; a name that is not a setting is refused."""
         if not isinstance(plain, Mapping):
             raise ConfigurationError("", f"{plain!r} is not a mapping of settings to values.")
-        _refuse_unknown(plain, cls.names())
+        refuse_unknown(plain, cls.names())
         for field in dataclasses.fields(cls):
             if field.default is dataclasses.MISSING and field.name not in plain:
                 raise ConfigurationError(field.name, "is missing.")
@@ -169,60 +237,42 @@ class Component(Settings, ABC):
         return {"kind": self.kind, **super().to_plain()}
 
 
-def _typed(name: str, value: Any, hint: Any) -> Any:
-    """``value`` as the annotation has it, or a sentence saying why not."""
-    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
-    if origin in (Union, types.UnionType):
-        if value is None and type(None) in arguments:
-            return None
-        (hint,) = (argument for argument in arguments if argument is not type(None))
-        return _typed(name, value, hint)
-    if origin is tuple:
-        if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
-            raise ConfigurationError(name, f"is {value!r}; it must be a list.")
-        return tuple(_typed(name, item, arguments[0]) for item in value)
-    if hint is float:
-        return _float(name, value)
-    if hint is int:
-        if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-            raise ConfigurationError(name, f"is {value!r}; it must be a whole number.")
-        return int(value)
-    if hint is str:
-        return _text(name, value)
+def _read(field: dataclasses.Field[Any], hint: Any, value: Any) -> Any:
+    slot = field.metadata.get("slot")
+    if slot is not None:
+        return _component(field.name, value, slot)
     if isinstance(hint, type) and issubclass(hint, Settings):
-        return _nested(name, value, hint)
-    if not isinstance(value, hint):
-        raise ConfigurationError(name, f"is {value!r}; it must be {'true or false' if hint is bool else hint}.")
-    return value
+        return _nested(field.name, value, hint)
+    return _read_value(field, Declared.of(hint), value)
 
 
-def _float(name: str, value: Any) -> float:
-    if isinstance(value, str) and _reads_as_number(value):
-        raise ConfigurationError(name, f"is the text {value!r}, not a number; leave out the quotes.")
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise ConfigurationError(name, f"is {value!r}; it must be a number.")
-    number = float(value) + 0.0  # -0.0 equals 0.0 and must not be written differently
-    if not math.isfinite(number):
-        raise ConfigurationError(name, f"is {value!r}; it must be finite.")
-    return number
-
-
-def _reads_as_number(text: str) -> bool:
+def _read_value(field: dataclasses.Field[Any], declared: Declared, value: Any) -> Any:
+    """``value`` as the annotation has it and within its range, or a sentence with what it must be."""
     try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _text(name: str, value: Any) -> str:
-    if not isinstance(value, str):
-        raise ConfigurationError(name, f"is {value!r}; it must be text.")
-    try:
-        value.encode("utf-8")
+        typed = declared.typed(value)
+        if field.metadata.get("range", _Range()).holds(typed):
+            return typed
     except UnicodeEncodeError:
-        raise ConfigurationError(name, f"is {value!r}, which cannot be written as UTF-8.") from None
-    return str(value)
+        raise ConfigurationError(field.name, f"is {value!r}, which cannot be written as UTF-8.") from None
+    except (TypeError, ValueError, OverflowError):
+        pass
+    parts = ", ".join(filter(None, [declared.words, allowed(field, declared), "or null" if declared.optional else ""]))
+    raise ConfigurationError(field.name, f"is {shown(value)}; it must be {parts}.")
+
+
+def allowed(field: dataclasses.Field[Any], declared: Declared) -> str:
+    """The range of a setting in words: ``each at least 1``; empty if everything is allowed."""
+    limits: str = field.metadata.get("range", _Range()).words()
+    return f"each {limits}" if limits and declared.lists else limits
+
+
+def shown(value: Any) -> str:
+    """A value as messages show it."""
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(shown, value)) + "]"
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    return repr(value)
 
 
 def _nested(name: str, value: Any, kind: type[Settings]) -> Settings:
@@ -250,12 +300,12 @@ def _component(name: str, value: Any, slot: Mapping[str, type[Component]]) -> Co
     return settings
 
 
-def _refuse_unknown(given: Mapping[Any, Any], known: Iterable[str]) -> None:
-    known = list(known)
-    for name in given:
+def refuse_unknown(names: Iterable[Any], known: list[str], what: str = "setting") -> None:
+    """Refuse the first name that is not known, with the nearest one that is."""
+    for name in names:
         if name not in known:
             hint = did_you_mean(str(name), known, cutoff=0.5)
-            raise ConfigurationError(str(name), f"is not a setting{hint}; known: {', '.join(known) or 'none'}.")
+            raise ConfigurationError(str(name), f"is not a {what}{hint}; known: {', '.join(known) or 'none'}.")
 
 
 def _plain(value: Any) -> Any:
@@ -281,19 +331,6 @@ def read_json(text: str) -> Any:
         raise ConfigurationError("", f"This is not JSON: {error}.") from None
 
 
-def read_yaml(text: str) -> Any:
-    """Parse YAML of plain data only; a repeated key or a tag that would build an object is refused."""
-    try:
-        return yaml.load(text, Loader=_PlainLoader)
-    except yaml.YAMLError as error:
-        raise ConfigurationError("", f"This is not plain YAML: {' '.join(str(error).split())}.") from None
-
-
-def write_yaml(plain: Any) -> str:
-    """Plain data as YAML, in the order given."""
-    return yaml.dump(plain, Dumper=_PlainDumper, sort_keys=False, default_flow_style=None, width=100)
-
-
 def _pairs(pairs: list[tuple[str, Any]]) -> Plain:
     result: Plain = {}
     for key, value in pairs:
@@ -305,29 +342,3 @@ def _pairs(pairs: list[tuple[str, Any]]) -> Plain:
 
 def _no_constant(text: str) -> Any:
     raise ConfigurationError("", f"{text} is not a value a setting can have.")
-
-
-class NamesOnce(yaml.constructor.BaseConstructor):
-    """What makes a YAML loader refuse a name given twice; stands before the loader it is to change."""
-
-    def construct_mapping(self, node: Any, deep: bool = False) -> Any:
-        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
-        for key in keys:
-            if keys.count(key) > 1:
-                raise ConfigurationError(str(key), "is given twice.")
-        return super().construct_mapping(node, deep=deep)
-
-
-class _PlainLoader(NamesOnce, yaml.SafeLoader):
-    """PyYAML's safe loader, which builds plain data only, and no repeated keys."""
-
-
-class _PlainDumper(yaml.SafeDumper):
-    """The counterpart of the loader."""
-
-
-# PyYAML takes 1e-6 for a text; YAML 1.2, JSON and everybody else take it for a number.
-for _class in (_PlainLoader, _PlainDumper):
-    _class.add_implicit_resolver(
-        "tag:yaml.org,2002:float", re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?[eE][-+]?[0-9]+$"), list("-+0123456789")
-    )

@@ -8,7 +8,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -70,8 +69,7 @@ experiments = st.builds(
 
 
 @given(experiments)
-def test_yaml_and_json_give_the_same_configuration_back(one: Experiment) -> None:
-    assert Experiment.from_yaml(one.to_yaml()) == one
+def test_json_gives_the_same_configuration_back(one: Experiment) -> None:
     assert Experiment.from_json(one.to_json()) == one
 
 
@@ -163,24 +161,27 @@ def test_a_configuration_cannot_be_changed() -> None:
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"n": 0}, "n is 0; it must be at least 1"),
+        ({"n": 0}, "n is 0; it must be a whole number, at least 1 and at most 1,000,000"),
         ({"n": 2.0}, "n is 2.0; it must be a whole number"),
-        ({"n": True}, "n is True; it must be a whole number"),
-        ({"m": 0}, "m is 0; it must be at least 1"),
-        ({"seed": -1}, "seed is -1; it must be at least 0"),
+        ({"n": True}, "n is true; it must be a whole number"),
+        ({"m": 0}, "m is 0; it must be a whole number, at least 1"),
+        ({"seed": -1}, "seed is -1; it must be a whole number, at least 0"),
         ({"factors": 1}, "factors is 1; it must be true or false"),
-        ({"norms": ["trace", "max"]}, "norms is 'max'; it must be one of 'trace', 'frobenius', 'spectral'"),
+        ({"norms": ["trace", "max"]}, "norms is .'trace', 'max'.; it must be a list of texts, each one of 'trace'"),
         ({"norms": "trace"}, "norms is 'trace'; it must be a list"),
         ({"norms": ["spectral", "trace"]}, "norms is .*; give each once, in the order"),
-        ({"kernel": {"kind": "gaussian", "rho": 0}}, "kernel.rho is 0.0; it must be above 0"),
-        ({"kernel": {"kind": "gaussian", "rho": float("nan")}}, "kernel.rho is nan; it must be finite"),
-        ({"kernel": {"kind": "gaussian", "rho": "1e-6"}}, "kernel.rho is the text '1e-6', not a number; leave"),
+        ({"kernel": {"kind": "gaussian", "rho": 0}}, "kernel.rho is 0; it must be a number, above 0"),
+        ({"kernel": {"kind": "gaussian", "rho": float("nan")}}, "kernel.rho is nan; it must be a number, above 0"),
+        ({"kernel": {"kind": "gaussian", "rho": "1e-6"}}, "kernel.rho is '1e-6'; it must be a number, above 0"),
+        ({"kernel": {"kind": "gaussian", "rho": 10**400}}, "kernel.rho is 10*; it must be a number, above 0"),
+        ({"data": {"kind": "bigaussian", "modes": [[1], 2]}}, "data.modes is .* a list of lists of numbers"),
+        ({"data": {"kind": "bigaussian", "seed": "1"}}, "data.seed is '1'; .* whole number, at least 0, or null"),
         ({"kernel": {"kind": "gaussian"}}, "kernel.rho is missing"),
         ({"kernel": {"kind": "gausian", "rho": 1}}, "kernel.kind is 'gausian' .did you mean 'gaussian'"),
         ({"kernel": Abalone()}, "kernel is a Abalone; it must be one of gaussian"),
         ({"kernel": 3}, "kernel is 3; it must be settings with a kind"),
         ({"descent": {"kind": "sgd", "step": 1, "iterations": 1, "batchsize": 5}}, "did you mean 'batch_size'"),
-        ({"data": {"kind": "abalone", "attributes": "age"}}, "data.attributes is 'age'; it must be one of 'sex'"),
+        ({"data": {"kind": "abalone", "attributes": "age"}}, "data.attributes is 'age'; it must be text, one of 'sex'"),
         ({"data": {"kind": "given", "sha256": "no"}}, "data.sha256 is 'no'; it must be 64 hexadecimal digits"),
         ({"data": {"kind": "file", "path": "\udcff"}}, "data.path .* cannot be written as UTF-8"),
         ({"record": {"repetitions": [3], "every": 1}}, "record.repetitions .* all must be below m = 3"),
@@ -203,47 +204,10 @@ def test_an_unknown_setting_is_refused_with_a_suggestion() -> None:
         Experiment.from_plain({name: value for name, value in plain.items() if name != "n"})
 
 
-@pytest.mark.parametrize(
-    "text",
-    ['{"n": 1, "n": 2}', "n: 1\nn: 2", "[1, 2]", "3", "n: [", '{"n": NaN}', "", "n: *unknown"],
-)
+@pytest.mark.parametrize("text", ['{"n": 1, "n": 2}', "[1, 2]", "3", '{"n": [', '{"n": NaN}', "", "n: 1"])
 def test_text_that_is_not_one_clear_configuration_is_refused(text: str) -> None:
-    read = Experiment.from_json if text.startswith("{") else Experiment.from_yaml
     with pytest.raises(ConfigurationError):
-        read(text)
-
-
-def test_yaml_cannot_execute_code(tmp_path: Path) -> None:
-    trace = tmp_path / "executed"
-    attack = f"!!python/object/apply:os.mkdir ['{trace}']"
-    yaml.unsafe_load(attack)
-    assert trace.exists(), "the attack itself must work, or the test shows nothing"
-    trace.rmdir()
-    for text in (attack, f"data: {attack}"):
-        with pytest.raises(ConfigurationError, match="not plain YAML"):
-            Experiment.from_yaml(text)
-    assert not trace.exists()
-
-
-@pytest.mark.parametrize("name", ["one.yaml", "one.yml", "one.json"])
-def test_files(tmp_path: Path, name: str) -> None:
-    experiment().save(tmp_path / name)
-    assert Experiment.load(tmp_path / name) == experiment()
-    with pytest.raises(ConfigurationError, match=r"path is 'one\.txt'"):
-        experiment().save(tmp_path / "one.txt")
-
-
-def test_numbers_written_to_yaml_stay_numbers() -> None:
-    plain = yaml.safe_load(experiment().to_yaml())
-    assert plain["descent"]["step"] == 1e-6
-
-
-def test_yaml_reads_a_number_as_everybody_else_does() -> None:
-    text = experiment().to_yaml().replace("1.0e-06", "1e-6")
-    assert "1e-6" in text
-    assert Experiment.from_yaml(text) == experiment()
-    named = experiment(data=File(path="1e5"))
-    assert Experiment.from_yaml(named.to_yaml()) == named
+        Experiment.from_json(text)
 
 
 def test_given_data_are_known_by_their_hash() -> None:

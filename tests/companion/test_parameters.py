@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from nystrom_lib.companion.chapters import CHAPTERS, Chapter, chapter, parameters
 from nystrom_lib.companion.errors import ConfigurationError
@@ -146,6 +147,7 @@ def test_a_yaml_file_is_read_by_the_declared_types(tmp_path: Path) -> None:
         ("n: 1.5", f"n is 1.5; {WHOLE}"),
         ("n: abc", f"n is 'abc'; {WHOLE}"),
         ("n:", f"n is null; {WHOLE}"),
+        ("n: [1, 2]", f"n is [1, 2]; {WHOLE}"),
         ("n: {a: 1}", f"n is {{'a': '1'}}; {WHOLE}"),
         ("again: yes", "again is 'yes'; it must be true or false."),
         ("ns: 1,0", "ns is [1, 0]; it must be a list of whole numbers, each at least 1."),
@@ -162,6 +164,19 @@ def test_a_bad_yaml_file_is_refused_in_the_same_sentence(tmp_path: Path, text: s
     with pytest.raises(ConfigurationError) as caught:
         CHAPTER.settings(parameters.read_file(file))
     assert sentence in str(caught.value)
+
+
+def test_a_yaml_file_cannot_execute_code(tmp_path: Path) -> None:
+    trace, file = tmp_path / "executed", tmp_path / "values.yml"
+    attack = f"!!python/object/apply:os.mkdir ['{trace}']"
+    yaml.unsafe_load(attack)
+    assert trace.exists(), "the attack itself must work, or the test shows nothing"
+    trace.rmdir()
+    for text in (attack, f"n: {attack}"):
+        file.write_text(text)
+        with pytest.raises(ConfigurationError):
+            CHAPTER.settings(parameters.read_file(file))
+    assert not trace.exists()
 
 
 def test_a_yaml_file_that_is_not_there_is_named(tmp_path: Path) -> None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from ..errors import ConfigurationError
-from ..settings import Plain, Settings, canonical_json, read_json, read_yaml, setting, write_yaml
+from ..settings import Plain, Settings, canonical_json, read_json, setting
 from .components import (
     DATA_SOURCES,
     DESCENTS,
@@ -122,38 +121,10 @@ class Experiment(Settings):
         """Canonical JSON."""
         return canonical_json(self.to_plain())
 
-    def to_yaml(self) -> str:
-        """YAML for people."""
-        return write_yaml(self.to_plain())
-
     @classmethod
     def from_json(cls, text: str) -> Experiment:
         """Read JSON, strictly."""
         return cls.from_plain(read_json(text))
-
-    @classmethod
-    def from_yaml(cls, text: str) -> Experiment:
-        """Read plain YAML, strictly."""
-        return cls.from_plain(read_yaml(text))
-
-    def save(self, path: str | Path) -> None:
-        """Write to a .yaml, .yml or .json file."""
-        path = Path(path)
-        text = self.to_json() + "\n" if _is_json(path) else self.to_yaml()
-        path.write_text(text, encoding="utf-8")
-
-    @classmethod
-    def load(cls, path: str | Path) -> Experiment:
-        """Read a .yaml, .yml or .json file."""
-        path = Path(path)
-        read = cls.from_json if _is_json(path) else cls.from_yaml
-        return read(path.read_text(encoding="utf-8"))
-
-
-def _is_json(path: Path) -> bool:
-    if path.suffix not in (".json", ".yaml", ".yml"):
-        raise ConfigurationError("path", f"is {path.name!r}; a configuration is a .yaml, .yml or .json file.")
-    return path.suffix == ".json"
 
 
 def _sha256(plain: Plain) -> str:

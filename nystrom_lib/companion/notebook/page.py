@@ -32,7 +32,7 @@ from ..checkout import RESULTS
 from ..errors import ConfigurationError
 from ..experiments.config import Experiment
 from ..results import provenance
-from ..settings import Settings
+from ..settings import Settings, refuse_unknown
 from ..wording import number
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def begin(which: str | Chapter, names: Mapping[str, Any]) -> Page:
     declared = this.parameters.names()
     # Only the first time: whoever goes through the cells by hand may come back here with names of their own.
     if not any(names is known for known in _begun):
-        reading.refuse_unknown(_foreign(names, declared), declared, this.name)
+        refuse_unknown(_foreign(names, declared), declared, f"parameter of {this.name}")
         _begun.append(names)
     page = Page(this, this.settings({name: names[name] for name in declared if name in names}))
     _style()
