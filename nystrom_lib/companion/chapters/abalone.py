@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..experiments.components import Abalone, DataSource, Gaussian, StochasticGradientDescent
+from ..experiments.components import Abalone, DataSource
 from ..experiments.config import Experiment
-from ..experiments.paper import SEED
+from ..experiments.paper import PAPER, SEED, value, values
 from ..experiments.part import part_of
 from ..settings import Settings, setting
 from .base import Chapter
@@ -22,15 +22,19 @@ class Parameters(Settings):
 
     N: int = setting(ALL, at_least=2, at_most=ALL, meaning="number of observations; fewer are drawn at random")
     attributes: tuple[str, ...] = setting(
-        ("sex", "rings"), choices=("sex", "rings"), meaning="the eighth attribute; the first one named is Figure 3"
+        values(3, "data.attributes"),
+        choices=("sex", "rings"),
+        meaning="the eighth attribute; the first one named is Figure 3",
     )
-    rho: tuple[float, ...] = setting((0.25, 1.0, 4.0), above=0, meaning="kernel parameters ρ")
-    n: int = setting(50, at_least=1, meaning="number of landmark points")
-    step: float = setting(8e-7, above=0, meaning="step γ of the stochastic gradient descent")
-    iterations: int = setting(10_000, at_least=1, at_most=10**6, meaning="number of steps T")
-    batch_size: int = setting(50, at_least=1, meaning="batch size b")
-    m: int = setting(200, at_least=1, at_most=10**6, meaning="repetitions for each ρ")
-    m_variant: int = setting(50, at_least=1, at_most=10**6, meaning="the same for the second reading of the attributes")
+    rho: tuple[float, ...] = setting(values(3, "kernel.rho"), above=0, meaning="kernel parameters ρ")
+    n: int = setting(value(3, "n"), at_least=1, meaning="number of landmark points")
+    step: float = setting(value(3, "descent.step"), above=0, meaning="step γ of the stochastic gradient descent")
+    iterations: int = setting(value(3, "descent.iterations"), at_least=1, at_most=10**6, meaning="number of steps T")
+    batch_size: int = setting(value(3, "descent.batch_size"), at_least=1, meaning="batch size b")
+    m: int = setting(values(3, "m")[0], at_least=1, at_most=10**6, meaning="repetitions for each ρ")
+    m_variant: int = setting(
+        values(3, "m")[1], at_least=1, at_most=10**6, meaning="the same for the second reading of the attributes"
+    )
     eigenvalues: int = setting(100, at_least=2, at_most=1000, meaning="how many eigenvalues of K to show")
     seed: int = setting(SEED, at_least=0, meaning="seed of the initial samples and of the batches")
     recompute: int = setting(1, at_least=0, meaning="stored repetitions to compute again, of each experiment")
@@ -46,11 +50,12 @@ class Parameters(Settings):
 
     def repetitions(self, rho: float, attributes: str) -> Experiment:
         """One row of Figure 3, or of its variant."""
-        return Experiment(
+        paper = PAPER["figure-3-rho1"]
+        return paper.replace(
             data=self.data(attributes),
-            kernel=Gaussian(rho=rho),
+            kernel=paper.kernel.replace(rho=rho),
             n=self.n,
-            descent=StochasticGradientDescent(step=self.step, iterations=self.iterations, batch_size=self.batch_size),
+            descent=paper.descent.replace(step=self.step, iterations=self.iterations, batch_size=self.batch_size),
             m=self.m if attributes == self.attributes[0] else self.m_variant,
             seed=self.seed,
         )

@@ -10,22 +10,25 @@ import nystrom_lib as nl
 
 from ..errors import ConfigurationError
 from ..experiments.outcome import Array
+from ..experiments.paper import values
 from ..settings import setting
 from .base import Chapter
 from .lists import each_once
-from .points import OnBigaussian, bigaussian
+from .points import OnBigaussian, bigaussian, number_of_points
 
 
 @dataclass(frozen=True)
 class Parameters(OnBigaussian):
     """What the chapter takes; the defaults are the values of §4.1."""
 
-    N: int = setting(2000, at_least=10, at_most=5000, meaning="number of data points, the bi-Gaussian ones of §4.1")
+    N: int = number_of_points(10, 5000)
     n: int = setting(8, at_least=1, meaning="number of landmark points in the pictures of the matrices")
     shown: int = setting(150, at_least=2, at_most=1000, meaning="how many rows and columns the pictures show")
     ns: tuple[int, ...] = setting((1, 2, 5, 10, 20, 40, 80), at_least=1, meaning="numbers of landmarks tried")
     m: int = setting(5, at_least=1, at_most=1000, meaning="random samples for each number of landmarks")
-    hard_ns: tuple[int, ...] = setting((20, 50, 80), at_least=1, meaning="numbers of landmarks in the table of digits")
+    hard_ns: tuple[int, ...] = setting(
+        values(2, "n"), at_least=1, meaning="numbers of landmarks in the table of digits"
+    )
     cost_Ns: tuple[int, ...] = setting(
         (500, 1000, 2000, 4000), at_least=100, at_most=20_000, meaning="numbers of points for the timings; two or more"
     )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..experiments.components import BiGaussian, Gaussian, GradientDescent
-from ..experiments.config import Experiment, Record
-from ..experiments.paper import SEED
+from ..experiments.components import BiGaussian
+from ..experiments.config import Experiment
+from ..experiments.paper import PAPER, SEED, value, values
 from ..settings import Settings, setting
 from .base import Chapter
 from .lists import each_once
@@ -16,18 +16,26 @@ from .lists import each_once
 class Parameters(Settings):
     """What the chapter takes; the defaults are the paper's values."""
 
-    N: int = setting(2000, at_least=2, at_most=20_000, meaning="number of data points")
-    data_seed: int = setting(123, at_least=0, meaning="seed of the data; 123 is the authors' draw")
+    N: int = setting(value(2, "data.N"), at_least=2, at_most=20_000, meaning="number of data points")
+    data_seed: int = setting(value(2, "data.seed"), at_least=0, meaning="seed of the data; 123 is the authors' draw")
     rho: tuple[float, ...] = setting(
-        (1.0, 16.0), above=0, meaning="kernel parameters ρ: 1 as printed, 16 as in the authors' notebook"
+        values(2, "kernel.rho"),
+        above=0,
+        meaning="kernel parameters ρ: 1 as printed, 16 as in the authors' notebook",
     )
-    n: tuple[int, ...] = setting((20, 50, 80), at_least=1, meaning="numbers of landmark points in Figure 2")
-    step: float = setting(1e-6, above=0, meaning="step γ of the gradient descent")
-    iterations: int = setting(1000, at_least=1, at_most=10**6, meaning="number of steps T in Figure 2")
-    m: int = setting(1000, at_least=1, at_most=10**6, meaning="repetitions for each n and each ρ in Figure 2")
-    path_n: int = setting(50, at_least=1, at_most=500, meaning="number of landmark points in Figure 1")
-    path_iterations: int = setting(1300, at_least=1, at_most=10**6, meaning="number of steps T in Figure 1")
-    path_every: int = setting(5, at_least=1, meaning="the paths of Figure 1 are kept every so many steps")
+    n: tuple[int, ...] = setting(values(2, "n"), at_least=1, meaning="numbers of landmark points in Figure 2")
+    step: float = setting(value(2, "descent.step"), above=0, meaning="step γ of the gradient descent")
+    iterations: int = setting(
+        value(2, "descent.iterations"), at_least=1, at_most=10**6, meaning="number of steps T in Figure 2"
+    )
+    m: int = setting(value(2, "m"), at_least=1, at_most=10**6, meaning="repetitions for each n and each ρ in Figure 2")
+    path_n: int = setting(value(1, "n"), at_least=1, at_most=500, meaning="number of landmark points in Figure 1")
+    path_iterations: int = setting(
+        value(1, "descent.iterations"), at_least=1, at_most=10**6, meaning="number of steps T in Figure 1"
+    )
+    path_every: int = setting(
+        value(1, "record.every"), at_least=1, meaning="the paths of Figure 1 are kept every so many steps"
+    )
     seed: int = setting(SEED, at_least=0, meaning="seed of the initial samples")
     recompute: int = setting(3, at_least=0, meaning="stored repetitions to compute again, of each experiment")
 
@@ -42,23 +50,24 @@ class Parameters(Settings):
 
     def paths(self, rho: float) -> Experiment:
         """Figure 1."""
-        return Experiment(
+        paper = PAPER["figure-1"]
+        return paper.replace(
             data=self.data(),
-            kernel=Gaussian(rho=rho),
+            kernel=paper.kernel.replace(rho=rho),
             n=self.path_n,
-            descent=GradientDescent(step=self.step, iterations=self.path_iterations),
-            m=1,
+            descent=paper.descent.replace(step=self.step, iterations=self.path_iterations),
             seed=self.seed,
-            record=Record(repetitions=(0,), every=self.path_every, path=True),
+            record=paper.record.replace(every=self.path_every),
         )
 
     def repetitions(self, rho: float, n: int) -> Experiment:
         """One row of Figure 2."""
-        return Experiment(
+        paper = PAPER["figure-2-n20"]
+        return paper.replace(
             data=self.data(),
-            kernel=Gaussian(rho=rho),
+            kernel=paper.kernel.replace(rho=rho),
             n=n,
-            descent=GradientDescent(step=self.step, iterations=self.iterations),
+            descent=paper.descent.replace(step=self.step, iterations=self.iterations),
             m=self.m,
             seed=self.seed,
         )

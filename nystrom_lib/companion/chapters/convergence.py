@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import nystrom_lib as nl
 
 from ..experiments.outcome import Array
+from ..experiments.paper import value
 from ..settings import setting
 from .base import Chapter
 from .lists import each_once
@@ -17,12 +18,14 @@ from .points import OnBigaussian
 class Parameters(OnBigaussian):
     """What the chapter takes; the defaults are those of Figure 1."""
 
-    n: int = setting(50, at_least=5, at_most=200, meaning="number of landmark points")
-    step: float = setting(1e-6, above=0, meaning="the paper's step γ")
+    n: int = setting(value(1, "n"), at_least=5, at_most=200, meaning="number of landmark points")
+    step: float = setting(value(1, "descent.step"), above=0, meaning="the paper's step γ")
     beyond: tuple[float, ...] = setting(
         (0.5, 1.5, 5.0, 100.0), above=0, meaning="further steps, as multiples of 1 over the true curvature"
     )
-    iterations: int = setting(1300, at_least=10, at_most=100_000, meaning="number of steps T of each descent")
+    iterations: int = setting(
+        value(1, "descent.iterations"), at_least=10, at_most=100_000, meaning="number of steps T of each descent"
+    )
     m: int = setting(6, at_least=2, at_most=1000, meaning="samples on which the bounds are tried")
     looks: int = setting(8, at_least=2, at_most=200, meaning="places along a descent where the curvature is looked at")
     seed: int = setting(456, at_least=0, meaning="seed of the samples; 456 is the authors' initial sample")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..experiments.components import DataSource, Gaussian, Magic, StochasticGradientDescent
+from ..experiments.components import DataSource, Magic
 from ..experiments.config import Experiment, Record
-from ..experiments.paper import SEED
+from ..experiments.paper import PAPER, SEED, value, values
 from ..experiments.part import part_of
 from ..settings import Settings, setting
 from .base import Chapter
@@ -21,15 +21,22 @@ class Parameters(Settings):
     """What the chapter takes; the defaults are the paper's values."""
 
     N: int = setting(ALL, at_least=2, at_most=ALL, meaning="number of observations; fewer are drawn at random")
-    rho: float = setting(0.2, above=0, meaning="kernel parameter ρ")
-    n: tuple[int, ...] = setting((100, 200), at_least=1, meaning="numbers of landmark points")
+    rho: float = setting(value(4, "kernel.rho"), above=0, meaning="kernel parameter ρ")
+    n: tuple[int, ...] = setting(values(4, "n"), at_least=1, meaning="numbers of landmark points")
     iterations: tuple[int, ...] = setting(
-        (3000, 4000), at_least=1, at_most=10**6, meaning="number of steps T for each n, or one for all"
+        values(4, "descent.iterations"),
+        at_least=1,
+        at_most=10**6,
+        meaning="number of steps T for each n, or one for all",
     )
-    step: float = setting(5e-8, above=0, meaning="step γ of the stochastic gradient descent")
-    batch_size: int = setting(50, at_least=1, meaning="batch size b")
-    m: int = setting(200, at_least=1, at_most=10**6, meaning="repetitions for each n")
-    every: int = setting(20, at_least=1, meaning="the decay for the last n is recorded every so many steps")
+    step: float = setting(value(4, "descent.step"), above=0, meaning="step γ of the stochastic gradient descent")
+    batch_size: int = setting(value(4, "descent.batch_size"), at_least=1, meaning="batch size b")
+    m: int = setting(value(4, "m"), at_least=1, at_most=10**6, meaning="repetitions for each n")
+    every: int = setting(
+        values(4, "record.every")[-1],
+        at_least=1,
+        meaning="the decay for the last n is recorded every so many steps",
+    )
     seed: int = setting(SEED, at_least=0, meaning="seed of the initial samples and of the batches")
     recompute: int = setting(2, at_least=0, meaning="stored repetitions to compute again, of each experiment")
 
@@ -48,16 +55,15 @@ class Parameters(Settings):
 
     def repetitions(self, n: int) -> Experiment:
         """The boxes of Figure 4 for one n; those of the last n come with the decay of their first repetition."""
-        recorded = Record(repetitions=(0,), every=self.every) if n == self.n[-1] else Record()
-        return Experiment(
+        paper = PAPER["figure-4-n200"]
+        return paper.replace(
             data=self.data(),
-            kernel=Gaussian(rho=self.rho),
+            kernel=paper.kernel.replace(rho=self.rho),
             n=n,
-            descent=StochasticGradientDescent(step=self.step, iterations=self.steps(n), batch_size=self.batch_size),
+            descent=paper.descent.replace(step=self.step, iterations=self.steps(n), batch_size=self.batch_size),
             m=self.m,
             seed=self.seed,
-            norms=("trace",),
-            record=recorded,
+            record=paper.record.replace(every=self.every) if n == self.n[-1] else Record(),
         )
 
 

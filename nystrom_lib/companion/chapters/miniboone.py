@@ -9,9 +9,9 @@ import warnings
 from dataclasses import dataclass
 
 from ...datasets import Dataset
-from ..experiments.components import DataSource, Gaussian, MiniBooNE, StochasticGradientDescent
-from ..experiments.config import Experiment, Record
-from ..experiments.paper import SEED
+from ..experiments.components import DataSource, MiniBooNE
+from ..experiments.config import Experiment
+from ..experiments.paper import PAPER, SEED, value
 from ..experiments.part import part_of
 from ..settings import Settings, setting
 from .base import Chapter
@@ -26,16 +26,16 @@ class Parameters(Settings):
 
     N: int = setting(ALL, at_least=2, at_most=ALL, meaning="number of observations; fewer are drawn at random")
     stand_in: str = setting(
-        "auto",
+        value(5, "data.stand_in"),
         choices=("auto", "never", "always"),
         meaning="artificial data in place of MiniBooNE: where it is absent, never, or always",
     )
-    rho: float = setting(0.04, above=0, meaning="kernel parameter ρ")
-    n: int = setting(1000, at_least=1, at_most=20_000, meaning="number of landmark points")
-    step: float = setting(2e-7, above=0, meaning="step γ of the stochastic gradient descent")
-    iterations: int = setting(8000, at_least=1, at_most=10**6, meaning="number of steps T")
-    batch_size: int = setting(200, at_least=1, meaning="batch size b")
-    every: int = setting(100, at_least=1, meaning="R is evaluated every so many steps")
+    rho: float = setting(value(5, "kernel.rho"), above=0, meaning="kernel parameter ρ")
+    n: int = setting(value(5, "n"), at_least=1, at_most=20_000, meaning="number of landmark points")
+    step: float = setting(value(5, "descent.step"), above=0, meaning="step γ of the stochastic gradient descent")
+    iterations: int = setting(value(5, "descent.iterations"), at_least=1, at_most=10**6, meaning="number of steps T")
+    batch_size: int = setting(value(5, "descent.batch_size"), at_least=1, meaning="batch size b")
+    every: int = setting(value(5, "record.every"), at_least=1, meaning="R is evaluated every so many steps")
     seed: int = setting(SEED, at_least=0, meaning="seed of the initial sample and of the batches")
     recompute: int = setting(200, at_least=0, meaning="how many of the first steps to compute again")
     timed_steps: int = setting(
@@ -57,16 +57,14 @@ class Parameters(Settings):
 
     def descent(self) -> Experiment:
         """Figure 5, and the trace norms."""
-        return Experiment(
+        paper = PAPER["figure-5"]
+        return paper.replace(
             data=self.data(),
-            kernel=Gaussian(rho=self.rho),
+            kernel=paper.kernel.replace(rho=self.rho),
             n=self.n,
-            descent=StochasticGradientDescent(step=self.step, iterations=self.iterations, batch_size=self.batch_size),
-            m=1,
+            descent=paper.descent.replace(step=self.step, iterations=self.iterations, batch_size=self.batch_size),
             seed=self.seed,
-            norms=("trace",),
-            factors=False,
-            record=Record(repetitions=(0,), every=self.every),
+            record=paper.record.replace(every=self.every),
         )
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import nystrom_lib as nl
 
 from ..errors import ConfigurationError
 from ..experiments.outcome import Array
+from ..experiments.paper import value, values
 from ..settings import Settings, setting
 
 
@@ -24,13 +26,19 @@ def bigaussian(N: int, seed: int) -> Array:
     return nl.datasets.bigaussian(N, seed).X
 
 
+def number_of_points(at_least: int, at_most: int) -> Any:
+    """Declare N, which not every chapter can have equally large."""
+    meaning = "number of data points, the bi-Gaussian ones of §4.1"
+    return setting(value(1, "data.N"), at_least=at_least, at_most=at_most, meaning=meaning)
+
+
 @dataclass(frozen=True)
 class OnBigaussian(Settings):
     """The first parameters of a theory chapter; one that can take more or fewer points declares N again."""
 
-    N: int = setting(2000, at_least=10, at_most=20_000, meaning="number of data points, the bi-Gaussian ones of §4.1")
-    data_seed: int = setting(123, at_least=0, meaning="seed of the data; 123 is the authors' draw")
-    rho: float = setting(1.0, above=0, meaning="kernel parameter ρ")
+    N: int = number_of_points(10, 20_000)
+    data_seed: int = setting(value(1, "data.seed"), at_least=0, meaning="seed of the data; 123 is the authors' draw")
+    rho: float = setting(values(1, "kernel.rho")[0], above=0, meaning="kernel parameter ρ")
 
     def at_most_N(self, *names: str) -> None:
         """Refuse a parameter that asks for more points than there are."""

@@ -12,14 +12,14 @@ from ..experiments.outcome import Array
 from ..settings import setting
 from .base import Chapter
 from .lists import each_once
-from .points import OnBigaussian
+from .points import OnBigaussian, number_of_points
 
 
 @dataclass(frozen=True)
 class Parameters(OnBigaussian):
     """What the chapter takes; the defaults are the values of §4.1 where it has them."""
 
-    N: int = setting(2000, at_least=50, at_most=20_000, meaning="number of data points, the bi-Gaussian ones of §4.1")
+    N: int = number_of_points(50, 20_000)
     n: int = setting(5, at_least=2, at_most=200, meaning="number of landmark points in the surface")
     iterations: int = setting(400, at_least=1, at_most=10_000, meaning="steps of the descents in the pictures")
     check_N: int = setting(500, at_least=10, at_most=5000, meaning="data points on which the inequalities are tried")

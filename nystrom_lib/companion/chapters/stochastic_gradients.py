@@ -8,19 +8,20 @@ import nystrom_lib as nl
 
 from ..errors import ConfigurationError
 from ..experiments.outcome import Array
+from ..experiments.paper import value
 from ..settings import setting
 from .base import Chapter
 from .lists import each_once
-from .points import OnBigaussian
+from .points import OnBigaussian, number_of_points
 
 
 @dataclass(frozen=True)
 class Parameters(OnBigaussian):
     """What the chapter takes; data, ρ, n and γ are those of §4.1, the batch size that of §4.2."""
 
-    N: int = setting(2000, at_least=10, at_most=100_000, meaning="number of data points, the bi-Gaussian ones of §4.1")
-    n: int = setting(50, at_least=1, at_most=500, meaning="number of landmark points")
-    step: float = setting(1e-6, above=0, meaning="step γ of the descents")
+    N: int = number_of_points(10, 100_000)
+    n: int = setting(value(1, "n"), at_least=1, at_most=500, meaning="number of landmark points")
+    step: float = setting(value(1, "descent.step"), above=0, meaning="step γ of the descents")
     iterations: int = setting(1000, at_least=10, at_most=10**6, meaning="number of steps T of the descents")
     batch_sizes: tuple[int, ...] = setting(
         (10, 50, 200), at_least=2, at_most=100_000, meaning="batch sizes b of the descents; 50 is that of §4.2"

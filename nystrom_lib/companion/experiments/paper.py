@@ -2,12 +2,17 @@
 
 The paper prints ρ = 1 for the bi-Gaussian example and the authors' notebook has ρ = 16: both are here, the second
 as ``…-rho16``. Of Abalone's eight attributes the eighth is sex; ``…-rings`` has the number of rings in its place.
+
+The paper's values stand here and nowhere else: the chapters take their defaults from here, and what they run is one of
+these experiments with other values.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import attrgetter
 from types import MappingProxyType
+from typing import Any
 
 from ..errors import ConfigurationError
 from ..wording import did_you_mean
@@ -131,3 +136,26 @@ def figure(number: int) -> dict[str, Experiment]:
     if not found:
         raise ConfigurationError("number", f"is {number!r}; it must be a whole number from 1 to 5.")
     return found
+
+
+def values(number: int, name: str) -> tuple[Any, ...]:
+    """The values that a setting has in the experiments of one figure, each once.
+
+    Examples
+    --------
+    >>> values(2, "n"), values(4, "descent.iterations")
+    ((20, 50, 80), (3000, 4000))
+    """
+    return tuple(dict.fromkeys(map(attrgetter(name), figure(number).values())))
+
+
+def value(number: int, name: str) -> Any:
+    """The one value that a setting has in all experiments of a figure.
+
+    Examples
+    --------
+    >>> value(5, "kernel.rho")
+    0.04
+    """
+    (only,) = values(number, name)
+    return only
