@@ -11,11 +11,12 @@ import uuid
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from ._dataset import FloatArray, Removed, frozen, sha256_of
-from ._prepare import Prepared
+from ._dataset import frozen, sha256_of
+from ._prepare import Prepared, Rows
 
 #: The environment variable that names the cache folder.
 CACHE_VARIABLE = "NYSTROM_CACHE"
@@ -78,8 +79,8 @@ def is_stored(key: str) -> bool:
     return all(path.is_file() for path in _files(key))
 
 
-def load(key: str) -> tuple[FloatArray, str, Removed]:
-    """Return a stored matrix as a read-only memory map, its sha256 and what was removed from it.
+def load(key: str) -> Rows:
+    """Return stored rows as a read-only memory map.
 
     Raises
     ------
@@ -92,6 +93,10 @@ def load(key: str) -> tuple[FloatArray, str, Removed]:
         written = json.loads(record.read_text(encoding="utf-8"))
         expected, shape = str(written["sha256"]), tuple(written["shape"])
         removed = tuple((str(reason), int(count)) for reason, count in written["removed"])
+        mean, scale = (
+            frozen(np.array(written[name], dtype=np.float64)) if written.get(name) is not None else None
+            for name in ("mean", "scale")
+        )
     except (ValueError, KeyError, TypeError) as error:
         raise DamagedFileError(f"The cache file {record} is damaged; {advice}.") from error
     try:
@@ -102,7 +107,7 @@ def load(key: str) -> tuple[FloatArray, str, Removed]:
         raise DamagedFileError(
             f"The cache file {matrix} is damaged (its sha256 is not the recorded one); {advice}."
         )
-    return frozen(X), expected, removed
+    return Rows(frozen(X), expected, removed, mean, scale)
 
 
 def _store(key: str, prepared: Prepared) -> None:
@@ -122,7 +127,13 @@ def _store(key: str, prepared: Prepared) -> None:
                 file.write(data)
 
     def write_record(part: Path) -> None:
-        written = {"sha256": digest.hexdigest(), "shape": prepared.shape, "removed": prepared.removed}
+        written: dict[str, Any] = {
+            "sha256": digest.hexdigest(),
+            "shape": prepared.shape,
+            "removed": prepared.removed,
+        }
+        if prepared.mean is not None and prepared.scale is not None:
+            written |= {"mean": prepared.mean.tolist(), "scale": prepared.scale.tolist()}
         part.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
 
     # The record last: without it the matrix does not count.
@@ -130,12 +141,14 @@ def _store(key: str, prepared: Prepared) -> None:
     _replace(record, write_record)
 
 
-def cached(key: str, make: Callable[[], Prepared]) -> tuple[FloatArray, str, Removed]:
-    """Return the matrix ``key`` from the cache, where ``make`` puts it if it is not yet there.
+def cached(key: str, make: Callable[[], Prepared], *, standardised: bool = False) -> Rows:
+    """Return the rows ``key`` from the cache, where ``make`` puts them if they are not yet there.
 
-    Where the cache cannot be written, a warning says so and the matrix is held in memory.
+    Standardised rows that were stored without their mean and scale, as earlier versions did, are made again.
+    Where the cache cannot be written, a warning says so and the rows are held in memory.
     """
-    if not is_stored(key):
+    rows = load(key) if is_stored(key) else None
+    if rows is None or (standardised and rows.mean is None):
         prepared = make()
         try:
             _store(key, prepared)
@@ -145,5 +158,6 @@ def cached(key: str, make: Callable[[], Prepared]) -> tuple[FloatArray, str, Rem
                 f"memory; set {CACHE_VARIABLE} to a folder that can.",
                 stacklevel=3,
             )
-            return *prepared.collect(), prepared.removed
-    return load(key)
+            return prepared.collect()
+        rows = load(key)
+    return rows

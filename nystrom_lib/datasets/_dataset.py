@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 FloatArray: TypeAlias = NDArray[np.float64]
 #: The steps of the cleaning, each a reason and how many rows it removed.
@@ -64,6 +64,8 @@ class Dataset:
         The name of each column of ``X``.
     source : str
         Where the values came from and what was done to them.
+    mean, scale : numpy.ndarray or None
+        What the columns were standardised with, ``X`` being (source − mean) / scale; None if they were not.
 
     Examples
     --------
@@ -81,6 +83,8 @@ class Dataset:
     licence: str
     columns: tuple[str, ...]
     source: str
+    mean: FloatArray | None = None
+    scale: FloatArray | None = None
 
     @property
     def N(self) -> int:
@@ -100,6 +104,18 @@ class Dataset:
         return (
             f"Dataset({self.name!r}, N={self.N}, d={self.d}, removed={removed}, sha256={self.sha256[:12]}...)"
         )
+
+    def in_original_units(self, points: ArrayLike) -> FloatArray:
+        """Undo the standardisation: points among those of ``X``, such as landmarks, in the units of the source.
+
+        Examples
+        --------
+        >>> from nystrom_lib.datasets import from_array
+        >>> from_array(np.array([[10.0], [30.0]])).in_original_units([[-1.0], [0.5]]).tolist()
+        [[10.0], [25.0]]
+        """
+        points = np.array(points, dtype=np.float64)
+        return points if self.mean is None or self.scale is None else self.mean + self.scale * points
 
     def report(self) -> str:
         """Return a few lines that say what the data are, and what was removed from them."""

@@ -84,7 +84,7 @@ def _real(path: Path, expected: str | None, clean: bool, standardise: bool, ddof
 
     def parsed() -> FloatArray:
         key = _parsed_key(digest)
-        return cached(key, lambda: _whole(_miniboone_file.parse(text, path)))[0]
+        return cached(key, lambda: _whole(_miniboone_file.parse(text, path))).X
 
     def prepared() -> Prepared:
         if clean:
@@ -93,12 +93,10 @@ def _real(path: Path, expected: str | None, clean: bool, standardise: bool, ddof
 
     rows = "clean" if clean else "all"
     scale = f"standardised{ddof}" if standardise else "raw"
-    X, sha256, removed = cached(f"miniboone-{digest[:16]}-{rows}-{scale}", prepared)
+    ready = cached(f"miniboone-{digest[:16]}-{rows}-{scale}", prepared, standardised=standardise)
     return Dataset(
-        X=X,
+        **ready._asdict(),
         name=name,
-        sha256=sha256,
-        removed=removed,
         stand_in=False,
         citation=CITATION,
         licence=LICENCE,
@@ -110,12 +108,9 @@ def _real(path: Path, expected: str | None, clean: bool, standardise: bool, ddof
 def _stand_in(standardise: bool, ddof: int) -> Dataset:
     name = "MiniBooNE stand-in"
     prepared = prepare(_standin.draw(), NAMES, what=name, standardise=standardise, ddof=ddof)
-    X, sha256 = prepared.collect()
     return Dataset(
-        X=X,
+        **prepared.collect()._asdict(),
         name=name,
-        sha256=sha256,
-        removed=(),
         stand_in=True,
         citation=_standin.CITATION,
         licence="drawn on the spot, no licence needed",

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._cache import cached
-from ._dataset import Dataset, FloatArray, Removed, frozen, row_blocks, sha256_of
-from ._prepare import Missing, Prepared, check_ddof, prepare, said
+from ._dataset import Dataset, FloatArray, frozen, row_blocks, sha256_of
+from ._prepare import Missing, Prepared, Rows, check_ddof, prepare, said
 
 Column: TypeAlias = str | int
 
@@ -183,7 +183,7 @@ def _is_mapped(values: NDArray[Any]) -> bool:
 
 def _matrix(
     values: NDArray[Any], names: tuple[str, ...], recipe: _Recipe, what: str, memory_map: bool
-) -> tuple[FloatArray, str, Removed]:
+) -> Rows:
     @functools.cache
     def prepared() -> Prepared:
         return prepare(
@@ -198,10 +198,10 @@ def _matrix(
         )
 
     if _is_mapped(values) and values.flags.c_contiguous and prepared().unchanged:
-        return frozen(values.view()), sha256_of(values), prepared().removed
+        return Rows(frozen(values.view()), sha256_of(values), prepared().removed)
     if memory_map:
-        return cached(f"own-{_fingerprint(values, recipe)}", prepared)
-    return *prepared().collect(), prepared().removed
+        return cached(f"own-{_fingerprint(values, recipe)}", prepared, standardised=recipe.standardise)
+    return prepared().collect()
 
 
 def _build(table: _Table, what: str, origin: str, default_name: str, options: Options) -> Dataset:
@@ -210,12 +210,10 @@ def _build(table: _Table, what: str, origin: str, default_name: str, options: Op
     chosen, names = _choose(table, options.get("columns"), options.get("without", ()), what)
     codes = tuple(float(code) for code in options.get("missing_codes", ()) if not isinstance(code, str))
     recipe = _Recipe(chosen, missing, codes, standardise, ddof)
-    X, sha256, removed = _matrix(table.values, names, recipe, what, options.get("memory_map", False))
+    rows = _matrix(table.values, names, recipe, what, options.get("memory_map", False))
     return Dataset(
-        X=X,
+        **rows._asdict(),
         name=options.get("name", default_name),
-        sha256=sha256,
-        removed=removed,
         stand_in=False,
         citation=options.get("citation", CITATION),
         licence=options.get("licence", LICENCE),

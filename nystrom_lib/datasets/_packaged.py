@@ -96,12 +96,9 @@ def _dataset(
         keep=keep if clean else None,
         removed=removed,
     )
-    matrix, sha256 = prepared.collect()
     return Dataset(
-        X=matrix,
+        **prepared.collect()._asdict(),
         name=name,
-        sha256=sha256,
-        removed=prepared.removed,
         stand_in=False,
         citation=citation,
         licence=LICENCE,

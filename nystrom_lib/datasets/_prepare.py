@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,16 @@ Missing: TypeAlias = Literal["drop", "keep", "refuse"]
 FEWEST_ROWS = 2
 
 
+class Rows(NamedTuple):
+    """The rows that are used, and what a `Dataset` says of how they were made; named as it names them."""
+
+    X: FloatArray
+    sha256: str
+    removed: Removed
+    mean: FloatArray | None = None
+    scale: FloatArray | None = None
+
+
 @dataclass(frozen=True)
 class Prepared:
     """Rows that are ready to be collected in memory or written to a file; ``blocks`` makes them anew."""
@@ -27,9 +37,12 @@ class Prepared:
     blocks: Callable[[], Iterator[FloatArray]]
     #: True if the blocks are the source's own rows, not one value changed and none left out.
     unchanged: bool
+    #: What the columns are standardised with; None if they are not.
+    mean: FloatArray | None = None
+    scale: FloatArray | None = None
 
-    def collect(self) -> tuple[FloatArray, str]:
-        """Return all rows as one read-only array, and their sha256."""
+    def collect(self) -> Rows:
+        """Return all rows as one read-only array."""
         X = np.empty(self.shape)
         digest = hashlib.sha256()
         start = 0
@@ -37,7 +50,7 @@ class Prepared:
             X[start : start + len(block)] = block
             digest.update(np.ascontiguousarray(block, dtype="<f8").data)
             start += len(block)
-        return frozen(X), digest.hexdigest()
+        return Rows(frozen(X), digest.hexdigest(), self.removed, self.mean, self.scale)
 
 
 def check_ddof(ddof: int) -> None:
@@ -255,4 +268,6 @@ def prepare(
             and reader.chosen == tuple(range(source.shape[1]))
             and source.dtype == np.dtype("<f8")
         ),
+        mean=None if scale is None else frozen(mean),
+        scale=None if scale is None else frozen(scale),
     )

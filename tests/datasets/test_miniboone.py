@@ -66,6 +66,7 @@ def test_standardised_after_cleaning(file: Path) -> None:
     for ddof in (0, 1):
         data = miniboone(file, sha256=DIGEST, ddof=ddof)
         np.testing.assert_array_equal(data.X, (raw - raw.mean(axis=0)) / raw.std(axis=0, ddof=ddof))
+        np.testing.assert_array_equal([data.mean, data.scale], [raw.mean(axis=0), raw.std(axis=0, ddof=ddof)])
         assert data.sha256 == sha256_of(data.X)
 
 

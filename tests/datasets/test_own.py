@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -50,6 +51,24 @@ def test_every_kind_of_file_holds_the_same_points(kind: str, tmp_path: Path) -> 
     assert data.X.dtype == np.float64 and data.X.flags.c_contiguous and not data.X.flags.writeable
     assert data.name == path.name and not data.stand_in
     assert data.removed == (("rows with missing values", 0),)
+
+
+@pytest.mark.parametrize("ddof", [0, 1])
+def test_standardised_data_remember_mean_and_scale(ddof: int) -> None:
+    data = from_array(X, ddof=ddof)
+    assert data.mean is not None and data.scale is not None
+    np.testing.assert_array_equal(data.X, (X - data.mean) / data.scale)
+    np.testing.assert_array_equal(data.scale, X.std(axis=0, ddof=ddof))
+    np.testing.assert_allclose(data.in_original_units(data.X[:4]), X[:4], rtol=1e-12)
+    assert not data.mean.flags.writeable and not data.scale.flags.writeable
+
+
+def test_data_as_they_are_have_no_mean_and_scale() -> None:
+    data = from_array(X, standardise=False)
+    assert data.mean is None and data.scale is None
+    points = data.in_original_units(data.X[:4])
+    np.testing.assert_array_equal(points, X[:4])
+    assert points.flags.writeable and not np.shares_memory(points, data.X)
 
 
 SOURCES: dict[str, Any] = {
@@ -327,6 +346,23 @@ class TestMemoryMaps:
         assert {found: found.stat().st_mtime_ns for found in cache.iterdir()} == before
         # Other options, another result.
         assert from_file(path, columns=[2, 0], memory_map=True, ddof=1).sha256 != plain.sha256
+
+    def test_a_mapped_result_remembers_its_mean_and_scale(self, cache: Path) -> None:
+        made, mapped = (from_array(X, memory_map=True) for _ in range(2))
+        np.testing.assert_array_equal(made.mean, X.mean(axis=0))
+        np.testing.assert_array_equal(mapped.mean, made.mean)
+        np.testing.assert_array_equal(mapped.scale, made.scale)
+        assert from_array(X, columns=[1], standardise=False, memory_map=True).mean is None
+
+    def test_a_result_of_an_earlier_version_without_mean_and_scale_is_made_again(self, cache: Path) -> None:
+        before = from_array(X, memory_map=True)
+        (record,) = cache.glob("*.json")
+        known = json.loads(record.read_text(encoding="utf-8"))
+        del known["mean"], known["scale"]
+        record.write_text(json.dumps(known), encoding="utf-8")
+        again = from_array(X, memory_map=True)
+        assert again.sha256 == before.sha256
+        np.testing.assert_array_equal(again.mean, before.mean)
 
     def test_a_damaged_result_is_named(self, tmp_path: Path, cache: Path) -> None:
         from_array(X, memory_map=True)

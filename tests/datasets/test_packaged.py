@@ -88,6 +88,7 @@ def test_standardised_columns(load: Any, ddof: int) -> None:
     np.testing.assert_allclose(data.X.mean(axis=0), 0.0, atol=1e-13)
     np.testing.assert_allclose(data.X.var(axis=0, ddof=ddof), 1.0, rtol=1e-13)
     np.testing.assert_array_equal(data.X, (raw - raw.mean(axis=0)) / raw.std(axis=0, ddof=ddof))
+    np.testing.assert_array_equal([data.mean, data.scale], [raw.mean(axis=0), raw.std(axis=0, ddof=ddof)])
     assert ("divisor N)", "divisor N - 1)")[ddof] in data.source
 
 
