@@ -12,6 +12,15 @@
 
 from . import datasets
 from ._threads import threads
+from .advice import (
+    Advice,
+    advise,
+    advised_batch_size,
+    advised_iterations,
+    advised_step,
+    kernel_by_name,
+    median_rho,
+)
 from .approximation import NystromApproximation, nystrom_from_columns
 from .criteria import Errors, Factors, approximation_factors, best_rank_errors, nystrom_errors
 from .derivatives import (
@@ -53,6 +62,7 @@ __version__ = "0.1.0"
 __all__ = [
     "LBFGS",
     "Adam",
+    "Advice",
     "Constants",
     "CustomKernel",
     "Descent",
@@ -72,6 +82,10 @@ __all__ = [
     "RationalQuadratic",
     "StepRule",
     "TraceError",
+    "advise",
+    "advised_batch_size",
+    "advised_iterations",
+    "advised_step",
     "approximation_factors",
     "best_rank_errors",
     "datasets",
@@ -83,8 +97,10 @@ __all__ = [
     "four_sample_gradient",
     "gradient_descent",
     "hessian_vector_product",
+    "kernel_by_name",
     "largest_hessian_eigenvalue",
     "lipschitz_bound",
+    "median_rho",
     "nystrom_errors",
     "nystrom_from_columns",
     "one_sample_gradient",
