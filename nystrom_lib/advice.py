@@ -43,6 +43,7 @@ _TRIED_ON = 2_000  # points on which steps are tried
 _TRIAL = {False: 60, True: 240}  # steps of a trial, exact and stochastic: a stochastic one must show its noise too
 _FIRST_MOVE = 0.02  # the first step tried moves the landmark that moves most by this part of the kernel's width
 _MOST_TRIALS = 40
+_ROUNDING = 1e-12  # what is smaller than this part of R may be rounding alone
 _FEW = 200  # landmarks
 
 # What is drawn here is drawn for trials alone, and no descent of the same seed draws it: results depend on these keys.
@@ -274,11 +275,11 @@ def _first_step(kernel: Kernel, data: Array, sample: Array) -> float:
     largest = float(np.linalg.norm(radial_skd_gradient(kernel, data, sample), axis=1).max())
     size = abs(radial_skd(kernel, data, sample, constant=False))
     width = _width(kernel, data)
-    if largest * width > 1e-12 * size:
+    if largest * width > _ROUNDING * size:
         return _FIRST_MOVE * width / largest
     # a critical point: nothing to gain, so a step that does no harm
     if kernel.constants is None:
-        return _FIRST_MOVE * width**2 / size
+        return _ROUNDING * width**2 / size
     return lipschitz_bound(kernel, data, len(sample)).step
 
 
@@ -290,7 +291,7 @@ def _lowest(value: Callable[[float], float], first: float) -> float:
         for _ in range(_MOST_TRIALS):
             step *= factor
             now = value(step)
-            if now < lowest - 1e-12 * abs(lowest):  # not by rounding alone
+            if now < lowest - _ROUNDING * abs(lowest):
                 best, lowest, worse = step, now, 0
             else:
                 worse += 1

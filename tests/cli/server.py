@@ -13,7 +13,7 @@ from typing import Any
 # What the commands import when they are used.
 import nystrom_lib.companion.notebook.execute
 import nystrom_lib.companion.running.verifying
-import nystrom_lib.companion.studies.advice  # noqa: F401
+import nystrom_lib.companion.studies.own_data  # noqa: F401
 from nystrom_lib.companion.cli import main
 
 

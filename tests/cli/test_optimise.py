@@ -11,8 +11,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import nystrom_lib as nl
+from nystrom_lib.companion.cli.optimise import optimise
 from nystrom_lib.companion.experiments.config import Experiment
 
 from .conftest import COMMAND, all_refused, call, fine, interrupt, refused
@@ -110,13 +112,22 @@ def test_without_standardisation_nothing_is_rescaled(tmp_path: Path, monkeypatch
     assert printed(said, "trace error")[1] == f"{trace:.6g}"
 
 
+def test_the_file_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    np.save(tmp_path / "data.npy", np.random.default_rng(6).normal(5.0, 0.1, size=(80, 2)))
+    reads, read = [], nl.datasets.from_file
+    monkeypatch.setattr(nl.datasets, "from_file", lambda path, **how: reads.append(path) or read(path, **how))
+    words = [str(tmp_path / "data.npy"), "-n", "4", "--iterations", "5", "-o", str(tmp_path / "marks.npy")]
+    assert CliRunner().invoke(optimise, words, catch_exceptions=False).exit_code == 0
+    assert len(reads) == 1
+
+
 REFUSED = [
     ([], 1, "columns that do not hold numbers: 'sample'"),
     (["--without", "smple"], 2, "--without names 'smple', which is no column (did you mean 'sample'?)"),
     (["--columns", "mass,wight"], 2, "--columns names 'wight', which is no column (did you mean 'height'?)"),
-    (["--without", "sample", "-n", "5000"], 2, "n is 5000; it must be at least 1 and at most 289"),
-    (["--without", "sample", "--rho", "-1"], 2, "--rho is -1; it must be a finite number above 0."),
-    (["--without", "sample", "--step", "nan"], 2, "--step is nan; it must be a finite number above 0."),
+    (["--without", "sample", "-n", "5000"], 2, "-n is 5000; it must be from 1 to 289"),
+    (["--without", "sample", "--rho", "-1"], 2, "--rho is -1.0; it must be a finite number greater than 0."),
+    (["--without", "sample", "--step", "nan"], 2, "--step is nan; it must be finite."),
     (["--without", "sample", "--kernel", "linear"], 2, "'linear' is not one of 'gaussian'"),
     (["--without", "sample", "-o", "marks.txt"], 2, "'marks.txt' must end in one of .npy, .csv"),
     (["--without", "sample", "-o", "no/where.npy"], 2, "'no/where.npy' is in a folder that does not exist"),

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 import nystrom_lib as nl
 
 from ..experiments.components import File
-from ..experiments.config import Experiment
 from ..settings import Settings, setting
-from ..studies import advice, own_data
-from ..studies.advice import Advice
+from ..studies import own_data
 from .base import Chapter
 
 
@@ -26,7 +24,7 @@ class Parameters(Settings):
     without: tuple[str, ...] = setting((), meaning="columns to leave out")
     missing: str = setting("drop", choices=("drop", "keep", "refuse"), meaning="rows with missing values")
     standardise: bool = setting(True, meaning="rescale each column to zero mean and unit variance, as §4.2 does?")
-    kernel: str = setting("gaussian", choices=advice.KERNEL_NAMES, meaning="the kernel K")
+    kernel: str = setting("gaussian", choices=nl.advice.KERNEL_NAMES, meaning="the kernel K")
     rho: float | None = setting(None, above=0, meaning="kernel parameter ρ; null for the median rule")
     n: int = setting(20, at_least=1, at_most=10**5, meaning="number of landmark points")
     step: float | None = setting(None, above=0, meaning="step γ; null to have it chosen by short trials")
@@ -36,32 +34,18 @@ class Parameters(Settings):
     )
     seed: int = setting(0, at_least=0, meaning="seed of the initial sample and the batches")
 
-    def source(self) -> File:
-        """The file as a source of data."""
-        return File(
+    def request(self) -> own_data.Request:
+        """What is asked, of which file."""
+        source = File(
             path=str(own_data.locate(self.file)),
             columns=self.columns,
             without=self.without,
             missing=self.missing,
             standardise=self.standardise,
         )
-
-    def advice(self, dataset: nl.datasets.Dataset) -> Advice:
-        """Everything that was not given, chosen."""
-        return advice.advise(
-            dataset.X,
-            self.n,
-            kernel=self.kernel,
-            rho=self.rho,
-            step=self.step,
-            iterations=self.iterations,
-            batch_size=self.batch_size,
-            seed=self.seed,
+        return own_data.Request(
+            source, self.n, self.kernel, self.rho, self.step, self.iterations, self.batch_size, self.seed
         )
-
-    def experiment(self, dataset: nl.datasets.Dataset, chosen: Advice) -> Experiment:
-        """The protocol of Section 4 with these choices."""
-        return advice.experiment(self.source(), dataset.N, chosen, seed=self.seed)
 
 
 CHAPTER = Chapter(

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import re
+import tempfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import ConfigurationError
-from .base import Command, tell
+from ...advice import KERNEL_NAMES
+from ..errors import CompanionError, ConfigurationError, Interrupted
+from .base import Command, duration, table, tell
 from .run import JOBS
+
+if TYPE_CHECKING:
+    from ...datasets import Dataset
+    from ..experiments.config import Experiment
+    from ..results.table import Results
+    from ..studies.own_data import Optimised, Request
 
 #: What the library calls an option, and what it is called here: its sentences are passed on.
 _CALLED = {
@@ -19,7 +28,6 @@ _CALLED = {
     "missing='drop'": "--missing drop",
     "missing='keep'": "--missing keep",
 }
-_KERNELS = ["gaussian", "matern-3/2", "matern-5/2", "rational-quadratic"]
 _PICTURES = (".png", ".svg", ".pdf")
 
 
@@ -64,7 +72,7 @@ def _listed(context: click.Context, parameter: click.Parameter, value: tuple[str
 @click.option("--no-standardise", is_flag=True, help="Use the columns as they are, not with mean 0 and variance 1.")
 @click.option("--separator", metavar="TEXT", help="Between the fields of a text file; by default a comma.")
 @click.option("--array", metavar="NAME", help="Which array of an .npz file.")
-@click.option("--kernel", type=click.Choice(_KERNELS), default="gaussian", show_default=True, help="The kernel K.")
+@click.option("--kernel", type=click.Choice(KERNEL_NAMES), default="gaussian", show_default=True, help="The kernel K.")
 @click.option("--rho", type=float, help="ρ of the kernel; by default 1 over the median squared distance.")
 @click.option("--step", type=float, help="The step γ; by default found by a short trial.")
 @click.option(
@@ -112,7 +120,7 @@ def optimise(
       nystrom optimise points.npy -n 50 --rho 0.2 --step 5e-8 --batch-size 50 --iterations 4000
     """
     from ..experiments.components import File
-    from .landmarks import Request, optimised, save
+    from ..studies.own_data import Request
 
     if out.absolute() == file.absolute():
         raise ConfigurationError("--out", f"is {str(out)!r}, the file with the data; name another.")
@@ -127,18 +135,93 @@ def optimise(
         separator=separator,
         array=array,
     )
-    request = Request(
-        source=source, n=n, kernel=kernel, rho=rho, step=step, iterations=iterations, batch_size=batch_size, seed=seed
-    )
+    request = Request(source, n, kernel, rho, step, iterations, batch_size, seed)
     try:
-        found = optimised(request, jobs, tell)
+        found = _optimised(request, jobs)
+    except ConfigurationError:
+        raise
     except ValueError as error:
-        if isinstance(error, ConfigurationError):
-            raise
         raise _translated(error) from error
-    click.echo(found.report())
-    for what, path in save(found, out, plot).items():
+    click.echo(_report(found))
+    for what, path in _saved(found, out, plot).items():
         click.echo(f"{what:<10} {path}")
+
+
+def _optimised(request: Request, jobs: int | None) -> Optimised:
+    from ..running.runner import aside
+    from ..studies.own_data import optimised
+
+    dataset = request.source.load(request.seed)
+    tell(f"{dataset.name}: {dataset.N:,} points; choosing what was not given …")
+    advice = aside(lambda: request.advice(dataset))
+    found = optimised(request, dataset, advice, lambda experiment: _results(experiment, dataset, jobs), tell)
+    before, after = found.measured("R")
+    if after != after:
+        at = int(found.results.table["diverged_at"].max())
+        raise CompanionError(f"The descent left the finite numbers at iteration {at}; try a smaller --step.")
+    if not found.is_lower:
+        raise CompanionError(
+            f"R did not get lower with γ = {found.advice.step:g} ({before:.6g} before, {after:.6g} after), so nothing "
+            "was saved; try a smaller --step or more --iterations."
+        )
+    return found
+
+
+def _results(experiment: Experiment, dataset: Dataset, jobs: int | None) -> Results:
+    from ..running.runner import run
+
+    # The trace error is what the paper looks at for large N; the others cost O(N³).
+    experiment = experiment.replace(norms=("trace",), factors=False)
+    with tempfile.TemporaryDirectory(prefix="nystrom-") as folder:
+        try:
+            return run(experiment, folder, dataset=dataset, threads=jobs)
+        except KeyboardInterrupt:
+            raise Interrupted("Stopped before the descent was done; nothing was saved.") from None
+
+
+def _report(found: Optimised) -> str:
+    data, results = found.dataset, found.results
+    left_out = "".join(f"; {reason}: {count:,}" for reason, count in data.removed if count)
+    names = {"R": "R, Eq. (3)" if "squared_norm" in results.constants else "R − ‖K‖_F²", "trace": "trace error"}
+    rows = []
+    for quantity, name in names.items():
+        before, after = found.measured(quantity)
+        rows.append([name, f"{before:.6g}", f"{after:.6g}", _change(before, after)])
+    seconds = float(results.table["seconds"].max())
+    lines = [
+        f"{data.name}: N = {data.N:,}, d = {data.d}{left_out}",
+        *(f"  {reason}" for reason in found.advice.reasons),
+        "",
+        table(["", "before", "after", "change"], rows, right=[1, 2, 3]),
+        "",
+        f"{found.advice.n} landmarks moved in {duration(seconds)}; they are saved in the units of {data.name}.",
+    ]
+    return "\n".join(lines)
+
+
+def _change(before: float, after: float) -> str:
+    if before <= 0:  # without its constant R is negative, and a percentage would say nothing
+        return f"{after - before:+.3g}"
+    return f"{100 * (after / before - 1):+.1f} %"
+
+
+def _saved(found: Optimised, out: Path, plot: Path | None) -> dict[str, Path]:
+    """Write landmarks, record and picture; what each is, and where."""
+    import numpy as np
+
+    if out.suffix.lower() == ".csv":
+        found.frame().to_csv(out, index=False)
+    else:
+        np.save(out, found.landmarks, allow_pickle=False)
+    record = out.with_suffix(".json")
+    record.write_text(json.dumps(found.record(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    written = {"landmarks": out, "record": record}
+    if plot is not None:
+        from ..figures.own_data import report
+
+        report(found).savefig(plot)
+        written["picture"] = plot
+    return written
 
 
 def _is_number(text: str) -> bool:
@@ -150,10 +233,10 @@ def _is_number(text: str) -> bool:
 
 
 def _translated(error: ValueError) -> Exception:
-    """The library's sentence in the words of the command line; about columns it is the user who must do something."""
+    """The library's sentence in the words of the command line; about an option it is the user who must do something."""
     text = str(error)
     for theirs, ours in _CALLED.items():
         text = text.replace(theirs, ours)
-    if re.match(r"(columns|without|array) (names|must)", text):
+    if re.match(r"(columns|without|array) (names|must)|(rho|step) is", text):
         return ConfigurationError("", f"--{text}")
-    return ValueError(text)
+    return ConfigurationError("", f"-{text}") if text.startswith("n is") else ValueError(text)

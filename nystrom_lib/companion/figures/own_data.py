@@ -3,33 +3,26 @@
 from __future__ import annotations
 
 from matplotlib.figure import Figure
-from numpy.typing import ArrayLike
 
+from ..studies.own_data import Optimised, plane, thinned
 from . import decay, paths, style
 
 
 @style.drawn
-def report(
-    data: ArrayLike, path: ArrayLike, labels: tuple[str, str], iterations: ArrayLike, values: ArrayLike, quantity: str
-) -> Figure:
-    """Two panels side by side.
-
-    Parameters
-    ----------
-    data : array, (·, 2)
-        Data points in the plane.
-    path : array, (k, n, 2)
-        The landmarks in the plane at the iterations kept.
-    labels : tuple of str
-        What the plane's axes are.
-    iterations, values : array, (k,)
-        Those iterations, and R there.
-    quantity : str
-        What the values are called: R, or R without its constant.
-    """
+def report(found: Optimised) -> Figure:
+    """Two panels side by side; up to two columns are shown in their own units, more in a plane through them."""
+    data, results = found.dataset, found.results
+    (iterations, path), shown, view = results.path(0), thinned(data.X), plane(data)
+    if data.d <= 2:
+        shown, path = data.in_original_units(shown), data.in_original_units(path)
+    points, ways, labels = view(shown), view(path), view.labels
+    if data.d == 1:  # across the one column, how far the descent has come
+        ways[:, :, 1] = iterations[:, None]
+        labels = labels[0], "iteration"
     figure, panels = style.subplots(1, 2, height=3.9, width_ratios=[1, 0.9])
-    paths.landmarks(panels[0, 0], data, path)
+    paths.landmarks(panels[0, 0], points, ways)
     style.label(panels[0, 0], *labels)
     panels[0, 0].set_aspect("auto")
-    decay.panel(panels[0, 1], {"": (iterations, values)}, quantity=quantity)
+    quantity = "$R(S^{(t)})$" if results.experiment.constant else r"$R(S^{(t)}) - \|\mathbf{K}\|_F^2$"
+    decay.panel(panels[0, 1], {"": (iterations, results.curves["R"])}, quantity=quantity)
     return figure
