@@ -128,7 +128,7 @@ def test_step_is_tried_where_the_descent_begins():
 
 @pytest.mark.parametrize(
     ("N", "n", "seed", "batch_size", "expected"),
-    [(2500, 30, 5, None, (1.01, 2e-6, 1000, None)), (300, 7, 11, 20, (1.03, 9.1e-7, 5000, 20))],
+    [(2500, 30, 5, None, (1.01, 2e-6, 1000, None)), (300, 7, 18, 3, (1.03, 3.6e-7, 5000, 3))],
 )
 def test_choices_stay_what_they_are(N, n, seed, batch_size, expected):
     """Catches a change in what is drawn for the trials: the same seed must go on giving the same report."""
