@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,12 +13,10 @@ import nystrom_lib as nl
 from ..experiments.outcome import Array
 from ..experiments.paper import SEED
 from ..results.archive import Stored
+from ..studies import costs
 from .base import Claim, Finding, Verdict
 
 Sizes = Mapping[str, int]
-
-#: The best of so many times is kept: whatever else the machine does can only add to it.
-_ROUNDS = 5
 
 
 @dataclass(frozen=True)
@@ -36,10 +31,10 @@ class Slope:
 
 @dataclass(frozen=True)
 class _Work:
-    """Something to time: what to call for given sizes, and what the paper says it costs."""
+    """Something to time: what chapters 1 and 4 call it, what the paper says it costs, and at which sizes."""
 
     name: str
-    prepare: Callable[[Sizes], Callable[[], object]]
+    timed_as: str
     cost: Callable[[Sizes], float]
     base: Sizes
     axes: Mapping[str, tuple[int, int]]
@@ -50,52 +45,33 @@ def _points(sizes: Sizes) -> tuple[nl.Kernel, Array, Array]:
     return nl.Gaussian(rho=0.2), data, data[: sizes["n"]].copy()
 
 
-def _skd(sizes: Sizes) -> Callable[[], object]:
-    return partial(nl.radial_skd, *_points(sizes), constant=False)
-
-
-def _gradient(sizes: Sizes) -> Callable[[], object]:
-    return partial(nl.radial_skd_gradient, *_points(sizes))
-
-
-def _criterion(norm: str, sizes: Sizes) -> Callable[[], object]:
-    return partial(nl.nystrom_errors, *_points(sizes), norms=(norm,))
-
-
-def _stochastic(sizes: Sizes) -> Callable[[], object]:
-    """Forty steps with their batches given; the one look at the data that comes before them is cheap."""
-    kernel, data, sample = _points(sizes)
-    batches = np.random.default_rng(SEED).integers(0, sizes["N"], size=(40, sizes["b"]))
-    return partial(nl.stochastic_gradient_descent, kernel, data, sample, step=1e-12, iterations=40, batches=batches)
-
-
 def _cost_skd(z: Sizes) -> float:
     return float(z["n"] ** 2 + z["n"] * z["N"])
 
 
 _SKD_AXES = {"N": (20_000, 80_000), "n": (100, 400)}
 _RADIAL_SKD = (
-    _Work("R up to its constant", _skd, _cost_skd, {"n": 200, "N": 20_000}, _SKD_AXES),
-    _Work("gradient", _gradient, _cost_skd, {"n": 200, "N": 20_000}, _SKD_AXES),
+    _Work("R up to its constant", "R without its constant", _cost_skd, {"n": 200, "N": 20_000}, _SKD_AXES),
+    _Work("gradient", "∇R", _cost_skd, {"n": 200, "N": 20_000}, _SKD_AXES),
 )
 _CRITERIA = (
     _Work(
         "trace norm",
-        partial(_criterion, "trace"),
+        "trace",
         lambda z: z["n"] ** 3 + z["N"] * z["n"] ** 2,
         {"n": 100, "N": 8000},
         {"N": (4000, 16_000), "n": (100, 300)},
     ),
     _Work(
         "Frobenius norm",
-        partial(_criterion, "frobenius"),
+        "Frobenius",
         lambda z: z["n"] ** 3 + (z["n"] * z["N"]) ** 2,
         {"n": 50, "N": 1500},
         {"N": (750, 3000), "n": (50, 200)},
     ),
     _Work(
         "spectral norm",
-        partial(_criterion, "spectral"),
+        "spectral",
         lambda z: z["n"] ** 3 + (z["n"] * z["N"]) ** 2 + z["N"] ** 3,
         {"n": 50, "N": 1500},
         {"N": (750, 3000), "n": (50, 200)},
@@ -104,7 +80,7 @@ _CRITERIA = (
 _STOCHASTIC = (
     _Work(
         "stochastic step",
-        _stochastic,
+        "one-sample, Eq. (6)",
         lambda z: z["n"] ** 2 + z["n"] * z["b"],
         {"n": 200, "N": 5000, "b": 200},
         {"N": (5000, 20_000), "n": (100, 400), "b": (400, 1600)},
@@ -114,43 +90,35 @@ _STOCHASTIC = (
 
 def _quick_slopes(works: tuple[_Work, ...]) -> list[Slope]:
     """Each axis from a smaller to a larger size, on one thread."""
-    slopes = []
-    with nl.threads(1):
-        for work in works:
-            for axis, ends in work.axes.items():
-                sizes = [{**work.base, axis: end} for end in ends]
-                seconds = _seconds([work.prepare(size) for size in sizes])
-                span = math.log(ends[1] / ends[0])
-                measured = math.log(seconds[1] / seconds[0]) / span
-                claimed = math.log(work.cost(sizes[1]) / work.cost(sizes[0])) / span
-                slopes.append(Slope(work.name, axis, measured, claimed))
-    return slopes
+    return [_quick_slope(work, axis) for work in works for axis in work.axes]
 
 
-def _seconds(calls: list[Callable[[], object]]) -> list[float]:
-    """The best time of each, on this thread's own clock, taken in turns; the first round compiles."""
-    best = [math.inf] * len(calls)
-    for turn in range(_ROUNDS + 1):
-        for place, call in enumerate(calls):
-            began = time.thread_time()
-            call()
-            if turn:
-                best[place] = min(best[place], time.thread_time() - began)
-    return best
+def _quick_slope(work: _Work, axis: str) -> Slope:
+    ends = work.axes[axis]
+
+    def timed(end: int) -> dict[str, Callable[[], object]]:
+        sizes = {**work.base, axis: end}
+        points = _points(sizes)
+        calls = costs.steps(*points, sizes["b"]) if "b" in sizes else costs.criteria(*points)
+        return {work.name: calls[work.timed_as]}
+
+    (measured,) = costs.exponents(costs.against(ends, timed)).values()
+    return Slope(work.name, axis, measured, costs.exponent(ends, [work.cost({**work.base, axis: end}) for end in ends]))
 
 
 def benchmark_slopes(found: Mapping[str, Any] | None, claim: str) -> list[Slope]:
     """The exponents that the committed benchmark has for one claim; d is left out, as the paper's formulas do."""
     curves = found.get("curves", []) if found is not None else []
     return [
-        Slope(curve["work"], curve["axis"], _fit(curve["grid"], curve["seconds"]), float(curve["claimed_slope"]))
+        Slope(
+            curve["work"],
+            curve["axis"],
+            costs.exponent(curve["grid"], curve["seconds"]),
+            float(curve["claimed_slope"]),
+        )
         for curve in curves
         if curve["claim"] == claim and curve["axis"] != "d"
     ]
-
-
-def _fit(grid: list[float], seconds: list[float]) -> float:
-    return float(np.polyfit(np.log(grid), np.log(seconds), 1)[0])
 
 
 def _slopes(claim: Claim, stored: Stored, works: tuple[_Work, ...]) -> tuple[list[Slope], str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -17,6 +16,7 @@ from ..experiments.paper import SEED, paper_experiment
 from ..experiments.protocol import load_data
 from ..experiments.seeds import Axis, seed_for
 from ..results.archive import Stored
+from ..studies import estimators
 from ..wording import percent
 from .base import Claim, Finding, Verdict, by_share
 from .theory import Case
@@ -26,6 +26,7 @@ _DRAWS = 400
 #: How many pairs of descents are compared in each setting.
 _PAIRS = 8
 _SMALL = "small problem"
+_KINDS = ("one-sample", "two-sample")
 
 
 # -- S1, S2: expectations over every batch ------------------------------------------------------------------------
@@ -40,30 +41,17 @@ def small_problems() -> Iterator[Case]:
         yield Case(kernel, rng.standard_normal((6, d)), rng.standard_normal((n, d)))
 
 
-def _every_batch(N: int, b: int) -> list[tuple[int, ...]]:
-    return list(itertools.product(range(N), repeat=b))
-
-
-def one_sample_all(case: Case, b: int) -> Array:
-    """The one-sample estimator for each of the N^b batches."""
-    return np.array([nl.one_sample_gradient(*case, batch) for batch in _every_batch(len(case.data), b)])
-
-
-def two_sample_all(case: Case, b_x: int, b_y: int) -> Array:
-    """The two-sample estimator for each of the N^(b_X + b_Y) pairs of batches."""
-    N = len(case.data)
-    return np.array([nl.two_sample_gradient(*case, x, y) for x in _every_batch(N, b_x) for y in _every_batch(N, b_y)])
-
-
-def relative_bias(estimates: Array, case: Case) -> float:
-    """‖mean − ∇R‖/‖∇R‖."""
-    gradient = nl.radial_skd_gradient(*case)
-    return float(np.linalg.norm(estimates.mean(axis=0) - gradient) / np.linalg.norm(gradient))
+def _biases(kind: str, *sizes: int) -> Array:
+    """The relative bias over every batch, in each problem and for each b."""
+    problems = [estimators.terms(*case) for case in small_problems()]
+    return np.array(
+        [estimators.relative_bias(parts, estimators.every_batch(parts, b, kind)) for parts in problems for b in sizes]
+    )
 
 
 def one_sample_bias(claim: Claim, stored: Stored) -> Verdict:
     """S1."""
-    return decide_biased(claim, np.array([relative_bias(one_sample_all(case, 2), case) for case in small_problems()]))
+    return decide_biased(claim, _biases("one-sample", 2))
 
 
 def decide_biased(claim: Claim, biases: Array) -> Verdict:
@@ -84,11 +72,8 @@ def decide_biased(claim: Claim, biases: Array) -> Verdict:
 
 
 def two_sample_bias(claim: Claim, stored: Stored) -> Verdict:
-    """S2."""
-    biases = [
-        relative_bias(two_sample_all(case, *sizes), case) for case in small_problems() for sizes in ((1, 1), (2, 1))
-    ]
-    return decide_unbiased(claim, np.array(biases))
+    """S2, with b = b_X + b_Y = 1 + 1 and 2 + 1."""
+    return decide_unbiased(claim, _biases("two-sample", 2, 3))
 
 
 def decide_unbiased(claim: Claim, biases: Array) -> Verdict:
@@ -162,10 +147,11 @@ def _descend(setting: Setting, kernel: nl.Kernel, data: Array, start: Array, j: 
 
 def variances(claim: Claim, stored: Stored) -> Verdict:
     """S3."""
-    ratios = {
-        f"{_SMALL} {place + 1}": _total_variance(two_sample_all(case, 1, 1)) / _total_variance(one_sample_all(case, 2))
-        for place, case in enumerate(small_problems())
-    }
+    ratios = {}
+    for place, case in enumerate(small_problems(), start=1):
+        parts = estimators.terms(*case)
+        one, two = (estimators.every_batch(parts, 2, kind) for kind in _KINDS)
+        ratios[f"{_SMALL} {place}"] = estimators.total_variance(two) / estimators.total_variance(one)
     for setting in settings():
         kernel, data, n = setting.load()
         start = _start(data, n, 0)
@@ -175,17 +161,13 @@ def variances(claim: Claim, stored: Stored) -> Verdict:
     return decide_variances(claim, ratios)
 
 
-def _total_variance(estimates: Array) -> float:
-    return float(estimates.var(axis=0).sum())
-
-
 def variance_ratio(case: Case, b: int, draws: int = _DRAWS) -> float:
     """Total variance of the two-sample estimator over that of the one-sample estimator, on the same batches."""
     rng = np.random.default_rng([SEED, 4])
-    batches = [nl.draw_batch(len(case.data), b, rng) for _ in range(draws)]
-    one = np.array([nl.one_sample_gradient(*case, batch) for batch in batches])
-    two = np.array([nl.two_sample_gradient(*case, batch[: b // 2], batch[b // 2 :]) for batch in batches])
-    return _total_variance(two) / _total_variance(one)
+    batches = np.array([nl.draw_batch(len(case.data), b, rng) for _ in range(draws)])
+    parts = estimators.terms(*case)
+    one, two = (estimators.estimates(parts, batches, kind) for kind in _KINDS)
+    return estimators.total_variance(two) / estimators.total_variance(one)
 
 
 def decide_variances(claim: Claim, ratios: dict[str, float]) -> Verdict:
@@ -219,7 +201,7 @@ def compare_descents(setting: Setting, pairs: int = _PAIRS) -> Iterator[dict[str
     kernel, data, n = setting.load()
     for j in range(pairs):
         start = _start(data, n, j)
-        one, two = (_descend(setting, kernel, data, start, j, estimator) for estimator in ("one-sample", "two-sample"))
+        one, two = (_descend(setting, kernel, data, start, j, estimator) for estimator in _KINDS)
         goal = (one.values[0] + one.values[-1]) / 2.0
         yield {
             "setting": setting.label,

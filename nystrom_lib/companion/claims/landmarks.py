@@ -15,6 +15,7 @@ from ..experiments.paper import paper_experiment
 from ..experiments.protocol import load_data
 from ..experiments.seeds import Axis, seed_for
 from ..results.archive import Stored
+from ..results.summary import displacements
 from ..wording import percent
 from .base import Claim, Finding, Verdict, sentence, together
 
@@ -63,7 +64,7 @@ class Movement:
 def movement_of(path: Array) -> Movement:
     """From the landmarks along each descent."""
     n = path.shape[2]
-    displacement = np.linalg.norm(path[:, -1] - path[:, 0], axis=-1)
+    displacement = displacements(path)
     length = np.linalg.norm(np.diff(path, axis=1), axis=-1).sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         # A landmark that never moved has a path of length 0: it does not wind.

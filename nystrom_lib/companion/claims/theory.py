@@ -14,14 +14,12 @@ import nystrom_lib as nl
 from ..experiments.outcome import Array
 from ..experiments.paper import PAPER, SEED
 from ..results.archive import Stored
+from ..studies import curvature, landscape
 from ..wording import number
 from .base import Claim, Finding, Verdict, sentence
 
 #: Below this part of ‖K‖_F² both sides of an inequality are rounding, and their quotient says nothing.
 _NOTHING_LEFT = 1e-10
-
-#: Tall enough that differences of K² show its second derivatives, small enough that they show no third.
-_DIFFERENCE = 1e-4
 
 
 class Case(NamedTuple):
@@ -100,37 +98,33 @@ def _risen(increase: float) -> str:
 
 # -- R2 ----------------------------------------------------------------------------------------------------------
 
-_INEQUALITIES = ("spectral² ≤ Frobenius²", "Frobenius² ≤ R", "trace²/N ≤ Frobenius²")
+_SIDES = {"spectral": "spectral²", "frobenius": "Frobenius²", "trace": "trace²/N", "R": "R"}
+_INEQUALITIES = {f"{_SIDES[left]} ≤ {_SIDES[right]}": (left, right) for left, right in landscape.CHAINS}
 
 
 def inequalities(claim: Claim, stored: Stored) -> Verdict:
     """R2: in the small cases, and in all the stored tables."""
-    quotients = pd.DataFrame([row for case in sample_cases() for row in _quotients(case)], columns=_INEQUALITIES)
+    small = pd.DataFrame(
+        landscape.sides(*case, nl.squared_frobenius_norm(case.kernel, case.data)) for case in sample_cases()
+    )
+    quotients = _quotients(small, least=_NOTHING_LEFT * small["constant"])
     tables = [table for name in PAPER if (table := _stored_quotients(name, stored)) is not None]
     return decide_inequalities(claim, quotients, pd.concat(tables, ignore_index=True) if tables else quotients[:0])
-
-
-def _quotients(case: Case) -> Iterator[tuple[float, ...]]:
-    kernel, data, sample = case
-    errors = nl.nystrom_errors(kernel, data, sample)
-    whole = nl.squared_frobenius_norm(kernel, data)
-    R = nl.radial_skd(kernel, data, sample, constant=whole)
-    sides = (
-        (errors.spectral**2, errors.frobenius**2),
-        (errors.frobenius**2, R),
-        (errors.trace**2 / len(data), errors.frobenius**2),
-    )
-    yield tuple(left / right if right > _NOTHING_LEFT * whole else math.nan for left, right in sides)
 
 
 def _stored_quotients(name: str, stored: Stored) -> pd.DataFrame | None:
     results = stored.results(name)
     if results is None or "frobenius" not in results.table:
         return None
-    table, N = results.table, results.provenance["data"]["N"]
-    frobenius = table["frobenius"] ** 2
-    columns = (table["spectral"] ** 2 / frobenius, frobenius / table["R"], table["trace"] ** 2 / N / frobenius)
-    return pd.DataFrame(dict(zip(_INEQUALITIES, columns, strict=True))).dropna()
+    norms = results.table[["spectral", "frobenius", "trace"]] ** 2
+    N = results.provenance["data"]["N"]
+    return _quotients(norms.assign(trace=norms["trace"] / N, R=results.table["R"])).dropna()
+
+
+def _quotients(sides: pd.DataFrame, least: float | pd.Series = -math.inf) -> pd.DataFrame:
+    """Left side over right for each inequality, where the right one is above ``least``."""
+    rights = sides.where(sides.gt(least, axis=0))
+    return pd.DataFrame({name: sides[left] / rights[right] for name, (left, right) in _INEQUALITIES.items()})
 
 
 def decide_inequalities(claim: Claim, small: pd.DataFrame, tables: pd.DataFrame) -> Verdict:
@@ -151,6 +145,16 @@ def decide_inequalities(claim: Claim, small: pd.DataFrame, tables: pd.DataFrame)
 
 
 # -- T1 ----------------------------------------------------------------------------------------------------------
+
+
+#: What the verdict shows of the proof, and what :func:`~nystrom_lib.companion.studies.curvature.chain` calls it.
+_STEPS_OF_THE_PROOF = {
+    "c_S / C₀": "Eq. (16)",
+    "|∂c_S| / C₁": "Eq. (17)",
+    "entries / (18)": "Eq. (18)",
+    "entries / (19)": "Eq. (19)",
+    "‖∇²R‖_F / L": "‖∇²R‖_F ≤ L",
+}
 
 
 def lipschitz_bounds(claim: Claim, stored: Stored) -> Verdict:
@@ -174,26 +178,14 @@ def bound_cases() -> Iterator[tuple[Case, np.random.Generator]]:
 def bound_quotients(case: Case, rng: np.random.Generator) -> dict[str, float]:
     """Each quantity over its bound."""
     kernel, data, sample = case
-    n, d = sample.shape
-    bound = nl.lipschitz_bound(kernel, data, n)
-    hessian = nl.radial_skd_hessian(kernel, data, sample)
-    same = np.kron(np.eye(n), np.ones((d, d))) > 0
-    return {
-        "c_S / C₀": nl.skd_coefficient(kernel, data, sample) / bound.C0,
-        "|∂c_S| / C₁": float(np.abs(nl.skd_coefficient_gradient(kernel, data, sample)).max()) / bound.C1,
-        "entries / (18)": float(np.abs(hessian[same]).max()) / bound.same_bound,
-        "entries / (19)": float(np.abs(hessian[~same]).max(initial=0.0)) / bound.different_bound,
-        "‖∇²R‖_F / L": float(np.linalg.norm(hessian)) / bound.L,
-        "‖∇R(S) − ∇R(S′)‖ / L‖S − S′‖": max(_steepness(case, size, rng) for size in (1e-4, 0.1, 1.0, 10.0)) / bound.L,
+    bound = nl.lipschitz_bound(kernel, data, len(sample))
+    ratios = curvature.chain(kernel, data, sample, bound).ratios
+    others = [sample + size * rng.standard_normal(sample.shape) for size in (1e-4, 0.1, 1.0, 10.0)]
+    return {name: ratios[step] for name, step in _STEPS_OF_THE_PROOF.items()} | {
+        "‖∇R(S) − ∇R(S′)‖ / L‖S − S′‖": max(
+            curvature.lipschitz_ratio(kernel, data, [sample, other], bound) for other in others
+        )
     }
-
-
-def _steepness(case: Case, size: float, rng: np.random.Generator) -> float:
-    """‖∇R(S) − ∇R(S′)‖ over ‖S − S′‖ for one S′ about ``size`` away."""
-    kernel, data, sample = case
-    step = size * rng.standard_normal(sample.shape)
-    change = nl.radial_skd_gradient(kernel, data, sample + step) - nl.radial_skd_gradient(kernel, data, sample)
-    return float(np.linalg.norm(change) / np.linalg.norm(step))
 
 
 def decide_bounds(claim: Claim, quotients: pd.DataFrame) -> Verdict:
@@ -291,25 +283,14 @@ def assumptions(claim: Claim, stored: Stored) -> Verdict:
 
 
 def assumption_quotients(kernel: nl.Kernel) -> dict[str, float]:
-    """The largest derivatives of K² over M₁ and M₂, by formula and by differences."""
+    """K² at the origin over α, and its largest derivatives over M₁ and M₂, by formula and by differences."""
     constants = kernel.constants
     assert constants is not None
-    x = np.zeros((1, 2))
-    # In units in which the kernel varies: all the interesting distances, along an axis and along the diagonal.
-    distances = np.concatenate([[0.0], np.geomspace(1e-3, 10.0, 2000)]) / math.sqrt(constants.M2)
-    s = np.concatenate([distances[:, None] * np.array([1.0, 0.0]), distances[:, None] * np.array([0.6, 0.8])])
-    h = _DIFFERENCE / math.sqrt(constants.M2)
-    along = np.array([[h, 0.0]])
-    before, here, after = (kernel.squared(s + shift, x)[:, 0] for shift in (-along, 0.0 * along, along))
+    bounds = {"M1": constants.M1, "M2": constants.M2}
+    found = curvature.largest_derivatives(kernel, constants)
     return {
-        "alpha": float(kernel.squared(x, x)[0, 0]) / constants.alpha,
-        "M1": float(np.abs(kernel.squared_left(s, x)).max()) / constants.M1,
-        "M2": max(
-            float(np.abs(kernel.squared_left_left(s, x)).max()), float(np.abs(kernel.squared_left_right(s, x)).max())
-        )
-        / constants.M2,
-        "M1 by differences": float(np.abs(after - before).max()) / (2.0 * h) / constants.M1,
-        "M2 by differences": float(np.abs(after - 2.0 * here + before).max()) / h**2 / constants.M2,
+        "alpha": float(kernel.squared(np.zeros((1, 2)))[0, 0]) / constants.alpha,
+        **{name: value / bounds[name[:2]] for name, value in found.items()},
     }
 
 

@@ -87,8 +87,8 @@ def medians(rows: Iterable[tuple[str, Results]], criteria: Sequence[str]) -> pd.
 
 
 def displacements(path: Array) -> Array:
-    """How far each landmark ends from where it began, from a path of shape (k, n, d)."""
-    moved: Array = np.linalg.norm(path[-1] - path[0], axis=1)
+    """How far each landmark ends from where it began, from a path of shape (…, k, n, d)."""
+    moved: Array = np.linalg.norm(path[..., -1, :, :] - path[..., 0, :, :], axis=-1)
     return moved
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,20 +39,33 @@ def assumptions(chosen: dict[str, nl.Kernel]) -> pd.DataFrame:
         if constants is None:
             rows.append((name, np.nan, np.nan, np.nan, np.nan, np.nan, kernel.why_no_constants))
             continue
-        slope, curve = _largest_derivatives(kernel)
-        rows.append((name, constants.alpha, constants.M1, slope, constants.M2, curve, ""))
+        found = largest_derivatives(kernel, constants)
+        rows.append((name, constants.alpha, constants.M1, found["M1"], constants.M2, found["M2"], ""))
     columns = ["kernel", "α", "M₁", "largest slope found", "M₂", "largest second derivative found", "remark"]
     return pd.DataFrame(rows, columns=columns)
 
 
-def _largest_derivatives(kernel: nl.Kernel) -> tuple[float, float]:
-    """Largest |∂K²| and |∂∂K²| between the origin and places in the plane, near and far."""
-    r = np.concatenate([[0.0], np.geomspace(1e-4, 1e2, 4001)])
-    angle = np.array([0.0, np.pi / 4])
-    places = np.concatenate([np.column_stack([r * np.cos(a), r * np.sin(a)]) for a in angle])
-    origin = np.zeros((1, 2))
-    first = np.abs(kernel.squared_left(origin, places)).max()
-    return float(first), float(np.abs(kernel.squared_left_left(origin, places)).max())
+#: Tall enough that differences of K² show its second derivatives, small enough that they show no third.
+_DIFFERENCE = 1e-4
+
+
+def largest_derivatives(kernel: nl.Kernel, constants: nl.Constants) -> dict[str, float]:
+    """What M₁ and M₂ bound, its largest between the origin and places in the plane, by formula and by differences."""
+    x = np.zeros((1, 2))
+    # In units in which the kernel varies: all the interesting distances, along an axis and along the diagonal.
+    per_unit = math.sqrt(constants.M2)
+    distances = np.concatenate([[0.0], np.geomspace(1e-3, 10.0, 2000)]) / per_unit
+    s = np.concatenate([distances[:, None] * np.array([1.0, 0.0]), distances[:, None] * np.array([0.6, 0.8])])
+    h = _DIFFERENCE / per_unit
+    along = np.array([[h, 0.0]])
+    before, here, after = (kernel.squared(s + shift, x)[:, 0] for shift in (-along, 0.0 * along, along))
+    seconds = (kernel.squared_left_left(s, x), kernel.squared_left_right(s, x))
+    return {
+        "M1": float(np.abs(kernel.squared_left(s, x)).max()),
+        "M2": max(float(np.abs(second).max()) for second in seconds),
+        "M1 by differences": float(np.abs(after - before).max()) / (2.0 * h),
+        "M2 by differences": float(np.abs(after - 2.0 * here + before).max()) / h**2,
+    }
 
 
 @dataclass(frozen=True)
@@ -123,8 +138,7 @@ def lipschitz_ratio(kernel: nl.Kernel, data: Array, tried: list[Array], bound: n
     gradients = [nl.radial_skd_gradient(kernel, data, sample) for sample in tried]
     ratios = [
         np.linalg.norm(gradients[i] - gradients[j]) / np.linalg.norm(tried[i] - tried[j])
-        for i in range(len(tried))
-        for j in range(i)
+        for i, j in itertools.combinations(range(len(tried)), 2)
     ]
     return float(np.max(ratios) / bound.L)
 

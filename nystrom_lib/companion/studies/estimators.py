@@ -65,7 +65,8 @@ def terms(kernel: nl.Kernel, data: Array, sample: Array) -> Terms:
     among[np.arange(n), np.arange(n)] = 0.0
     upsilon = (kernel.squared_diagonal(sample) + 2.0 * among.sum(axis=1)).ravel()
     first = kernel.squared(sample, data).sum(axis=0)
-    return Terms(N * first, N * second, upsilon, float(kernel.squared(sample).sum()))
+    second *= N  # in place: with all of the data it is by far the largest array
+    return Terms(N * first, second, upsilon, float(kernel.squared(sample).sum()))
 
 
 def estimates(parts: Terms, batches: NDArray[np.int64], kind: str) -> Array:
@@ -92,6 +93,16 @@ def estimates(parts: Terms, batches: NDArray[np.int64], kind: str) -> Array:
     if kind == "two-sample":
         return parts.combine(first[0], first[1], first[0], T2)
     return parts.combine(first[0], first[1], first[2], T2)
+
+
+def relative_bias(parts: Terms, found: Array) -> float:
+    """How far the mean of some estimates is from ∇R, over ‖∇R‖."""
+    return float(np.linalg.norm(found.mean(axis=0) - parts.gradient)) / float(np.linalg.norm(parts.gradient))
+
+
+def total_variance(found: Array) -> float:
+    """The variance of some estimates, summed over the coordinates."""
+    return float(found.var(axis=0).sum())
 
 
 def one_sample_bias(parts: Terms, b: int) -> Array:
@@ -121,8 +132,7 @@ def enumeration(parts: Terms, b: int) -> pd.DataFrame:
     rows = []
     for kind in PARTS:
         found = every_batch(parts, b, kind)
-        bias = float(np.linalg.norm(found.mean(axis=0) - parts.gradient))
-        rows.append((kind, len(found), bias / size, float(found.var(axis=0).sum()) / size**2))
+        rows.append((kind, len(found), relative_bias(parts, found), total_variance(found) / size**2))
     return pd.DataFrame(rows, columns=["estimator", "batches", "bias", "variance"])
 
 
@@ -147,10 +157,9 @@ def moments(parts: Terms, sizes: tuple[int, ...], m: int, seed: int) -> pd.DataF
         batches = draw(len(parts.first), b, m, seed)
         for kind in PARTS:
             found = estimates(parts, batches, kind)
-            deviation = float(np.sqrt(found.var(axis=0).sum()))
-            bias = float(np.linalg.norm(found.mean(axis=0) - parts.gradient))
+            deviation, bias = float(np.sqrt(total_variance(found))), relative_bias(parts, found)
             known = exact if kind == "one-sample" else 0.0
-            rows.append((kind, b, bias / size, deviation / np.sqrt(m) / size, known / size, deviation / size))
+            rows.append((kind, b, bias, deviation / np.sqrt(m) / size, known / size, deviation / size))
     return pd.DataFrame(rows, columns=["estimator", "b", "bias", "noise", "exact", "deviation"])
 
 

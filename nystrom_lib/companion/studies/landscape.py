@@ -115,12 +115,27 @@ def random_sample(data: Array, n: int, place: str, rng: np.random.Generator) -> 
     return rng.uniform(-1, 1, (n, d)) * (1.0 if place == PLACES[1] else 3.0)
 
 
+#: The three inequalities between norms, left side and right, by the names of :func:`sides`.
+CHAINS = (("spectral", "frobenius"), ("frobenius", "R"), ("trace", "frobenius"))
+
+
+def sides(
+    kernel: nl.Kernel, data: Array, sample: Array, constant: float, matrix: Array | None = None
+) -> dict[str, float]:
+    """Every quantity of the two chains of §1.3 at one sample: squared norms (trace: over N), R, ‖K‖_F²."""
+    errors = nl.nystrom_errors(kernel, data, sample, matrix=matrix)
+    return {
+        "spectral": errors.spectral**2,
+        "frobenius": errors.frobenius**2,
+        "trace": errors.trace**2 / len(data),
+        "R": nl.radial_skd(kernel, data, sample, constant=constant),
+        "constant": constant,
+    }
+
+
 @nl.threads(1)
 def inequalities(data: Array, rhos: tuple[float, ...], m: int, seed: int) -> pd.DataFrame:
-    """Every quantity of the two chains of §1.3 for m random samples.
-
-    Columns rho, place, n, spectral (squared), frobenius (squared), trace (squared, over N), R, constant (‖K‖_F²).
-    """
+    """Columns rho, place, n and those of :func:`sides`, for m random samples."""
     rng = np.random.default_rng(seed)
     rows = []
     known = {rho: (nl.Gaussian(rho), nl.Gaussian(rho).matrix(data)) for rho in rhos}
@@ -129,27 +144,26 @@ def inequalities(data: Array, rhos: tuple[float, ...], m: int, seed: int) -> pd.
         kernel, K = known[rho]
         n = int(rng.integers(1, 41))
         sample = random_sample(data, n, place, rng)
-        constant = float(np.sum(K * K))
-        errors = nl.nystrom_errors(kernel, data, sample, matrix=K)
-        R = nl.radial_skd(kernel, data, sample, constant=constant)
-        squares = (errors.spectral**2, errors.frobenius**2, errors.trace**2 / len(data))
-        rows.append((rho, place, n, *squares, R, constant))
-    return pd.DataFrame(rows, columns=["rho", "place", "n", "spectral", "frobenius", "trace", "R", "constant"])
+        rows.append({"rho": rho, "place": place, "n": n, **sides(kernel, data, sample, float(np.sum(K * K)), K)})
+    return pd.DataFrame(rows)
 
 
 def slack(table: pd.DataFrame) -> pd.DataFrame:
     """How often each inequality holds (to rounding), and the left side over the right: median and largest."""
     K, error = r"\lVert\mathbf{K}\rVert", r"\lVert\mathbf{K} - \hat{\mathbf{K}}\rVert"
-    pairs = {
-        r"$0 \leq R(S)$": (0.0 * table["R"], table["R"]),
-        rf"$R(S) \leq {K}_F^2$": (table["R"], table["constant"]),
-        rf"${error}_2^2 \leq {error}_F^2$": (table["spectral"], table["frobenius"]),
-        rf"${error}_F^2 \leq R(S)$": (table["frobenius"], table["R"]),
-        rf"${error}_*^2/N \leq {error}_F^2$": (table["trace"], table["frobenius"]),
+    written = {
+        "0": "0",
+        "R": "R(S)",
+        "constant": rf"{K}_F^2",
+        "spectral": rf"{error}_2^2",
+        "frobenius": rf"{error}_F^2",
+        "trace": rf"{error}_*^2/N",
     }
+    table = table.assign(**{"0": 0.0})
     rows = []
-    for name, (left, right) in pairs.items():
-        holds = left <= right + 1e-10 * table["constant"]
-        ratio = left / right
+    for left, right in (("0", "R"), ("R", "constant"), *CHAINS):
+        holds = table[left] <= table[right] + 1e-10 * table["constant"]
+        ratio = table[left] / table[right]
+        name = rf"${written[left]} \leq {written[right]}$"
         rows.append((name, int(holds.sum()), len(table), float(ratio.median()), float(ratio.max())))
     return pd.DataFrame(rows, columns=["inequality", "holds", "of", "median left/right", "largest left/right"])
