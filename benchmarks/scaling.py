@@ -17,6 +17,7 @@ import nystrom_lib as nl
 from benchmarks.problems import Problem
 from benchmarks.rows import descend
 from benchmarks.timing import best_of, stopwatch, take_turns
+from nystrom_lib.companion.studies.costs import exponent
 
 Sizes = dict[str, int]
 AXES = ("n", "N", "b", "d")
@@ -39,7 +40,7 @@ class Curve:
 
     @property
     def slope(self) -> float:
-        return fitted_slope(self.grid, self.seconds)
+        return exponent(self.grid, self.seconds)
 
     @property
     def no_steeper(self) -> bool:
@@ -55,12 +56,6 @@ class Operation:
     formula: str
     cost: Callable[[Sizes], float]
     seconds: Callable[[Sizes, bool], float]
-
-
-def fitted_slope(grid: list[int], values: list[float]) -> float:
-    """The exponent of the power law that fits best."""
-    slope = float(np.polyfit(np.log(grid), np.log(values), 1)[0])
-    return slope if abs(slope) > 1e-12 else 0.0
 
 
 def points(sizes: Sizes) -> NDArray[np.float64]:
@@ -197,5 +192,5 @@ def _curve(operation: Operation, fixed: Sizes, axis: str, grid: list[int], quick
         others,
         list(grid),
         seconds,
-        fitted_slope(list(grid), costs),
+        exponent(grid, costs),
     )

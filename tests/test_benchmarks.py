@@ -107,4 +107,4 @@ def test_verdicts() -> None:
 
 
 def test_slopes() -> None:
-    assert scaling.fitted_slope([10, 20, 40], [3.0, 12.0, 48.0]) == pytest.approx(2.0)
+    assert scaling.exponent([10, 20, 40], [3.0, 12.0, 48.0]) == pytest.approx(2.0)
