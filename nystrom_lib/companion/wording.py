@@ -1,4 +1,4 @@
-"""Numbers and lists as a reader likes them."""
+"""What things are called, and numbers and lists as a reader likes them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,49 @@ import difflib
 import math
 from collections.abc import Iterable, Sequence
 
-__all__ = ["did_you_mean", "listed", "number", "percent"]
+__all__ = [
+    "DATA",
+    "FACTORS",
+    "NORMS",
+    "PLAIN",
+    "SYMBOLS",
+    "WITH_SAMPLE",
+    "WRITTEN",
+    "did_you_mean",
+    "listed",
+    "number",
+    "percent",
+]
+
+#: The norms of Eq. (2).
+NORMS = {"trace": "trace norm", "frobenius": "Frobenius norm", "spectral": "spectral norm"}
+#: The paper's names of the approximation factors, Eq. (8).
+FACTORS = {"trace": "E_tr", "frobenius": "E_F", "spectral": "E_sp"}
+
+#: The criteria, Eq. (2), (3) and (8), by their columns of the results: as figures write them, …
+SYMBOLS = {
+    "R": "$R$",
+    "trace": r"$\|\mathbf{K}-\hat{\mathbf{K}}\|_*$",
+    "frobenius": r"$\|\mathbf{K}-\hat{\mathbf{K}}\|_{\mathrm{F}}$",
+    "spectral": r"$\|\mathbf{K}-\hat{\mathbf{K}}\|_2$",
+    "E_tr": r"$\mathcal{E}_{\mathrm{tr}}$",
+    "E_F": r"$\mathcal{E}_{\mathrm{F}}$",
+    "E_sp": r"$\mathcal{E}_{\mathrm{sp}}$",
+}
+#: … in Markdown, with the sample they belong to, …
+WITH_SAMPLE = SYMBOLS | {
+    "R": "$R(S)$",
+    "trace": r"$\lVert\mathbf{K} - \hat{\mathbf{K}}(S)\rVert_*$",
+    "frobenius": r"$\lVert\mathbf{K} - \hat{\mathbf{K}}(S)\rVert_F$",
+    "spectral": r"$\lVert\mathbf{K} - \hat{\mathbf{K}}(S)\rVert_2$",
+}
+#: … in Markdown, in tables and prose about many samples, …
+WRITTEN = {name: SYMBOLS[name].replace("{E}", " E") for name in ("R", *FACTORS.values())}
+#: … and in a terminal.
+PLAIN = {"R": "R", "trace": "trace error", **{name: name for name in FACTORS.values()}}
+
+#: The data sets of Section 4, by the names of their configurations.
+DATA = {"bigaussian": "bi-Gaussian", "abalone": "Abalone", "magic": "MAGIC", "miniboone": "MiniBooNE"}
 
 
 def number(value: float, digits: int = 3) -> str:

@@ -20,7 +20,7 @@ def results(initial: list[float], optimised: list[float]) -> Any:
     return SimpleNamespace(table=pd.DataFrame(rows), experiment=SimpleNamespace(m=len(initial)))
 
 
-ALL = {name: results([8.0, 6.0, 4.0], [2.0, 7.0, 3.0]) for name in landing.ROWS.values()}
+ALL = {name: results([8.0, 6.0, 4.0], [2.0, 7.0, 3.0]) for name in landing.TITLES}
 VERDICTS = [SimpleNamespace(finding=finding) for finding in ("holds", "holds", "holds in part", "does not hold")]
 
 
@@ -32,12 +32,14 @@ def test_the_five_numbers() -> None:
 
 
 def test_a_descent_that_diverged_counts_as_no_improvement() -> None:
-    assert landing.improved(results([8.0, 6.0], [2.0, float("nan")])) == (1, 2)
+    diverged = dict.fromkeys(landing.TITLES, results([8.0, 6.0], [2.0, float("nan")]))
+    first = landing.numbers(diverged, VERDICTS)[0]
+    assert first.value == "50 %" and "of 22 samples" in first.meaning
 
 
 def test_the_figure_is_the_same_each_time_and_has_a_row_for_each_experiment() -> None:
     assert landing.figure_svg(ALL) == landing.figure_svg(ALL)
-    assert landing.alt_text(ALL).count("3.00 to 1.50") == len(landing.ROWS)
+    assert landing.alt_text(ALL).count("3.00 to 1.50") == len(landing.TITLES)
 
 
 def test_the_cards_lead_to_where_the_numbers_come_from() -> None:

@@ -42,6 +42,13 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def test_experiments_are_called_by_their_settings_in_the_order_of_the_paper() -> None:
+    titles = list(learned.TITLES.values())
+    assert len(titles) == 11
+    assert titles[0] == "Bi-Gaussian, ρ = 1, n = 20" and titles[5] == "Bi-Gaussian, ρ = 16, n = 80"
+    assert titles[6] == "Abalone, ρ = 0.25, n = 50" and titles[-1] == "MAGIC, ρ = 0.2, n = 200"
+
+
 def test_numbers_are_those_of_the_results(folder: Path) -> None:
     """Catches before and after exchanged, a ratio the wrong way up, or a mean in place of a median."""
     found = learned.learned(folder)["figure-2-n80"]

@@ -23,7 +23,7 @@ from ..chapters import chapter
 from ..checkout import ROOT
 from ..experiments.config import Experiment
 from ..experiments.paper import PAPER
-from ..wording import number
+from ..wording import DATA, number
 from . import equations
 from .equations import EQUATIONS, Equation
 
@@ -207,7 +207,7 @@ class PaperExperiments(SphinxDirective):
 def _settings(experiment: Experiment) -> tuple[str, ...]:
     descent = experiment.descent.to_plain()
     return (
-        {"BiGaussian": "bi-Gaussian", "Magic": "MAGIC"}.get(kind := type(experiment.data).__name__, kind),
+        DATA[experiment.data.kind],
         f"{experiment.kernel.to_plain()['rho']:g}",
         f"{experiment.n:,}",
         f"{descent['batch_size']:,}" if "batch_size" in descent else "–",

@@ -8,28 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import yaml
 
 from ..checkout import ROOT
 from ..experiments.paper import PAPER
+from ..results.summary import change
 from ..results.table import Results
 from ..wording import number, percent
 from .errors import BookError
-
-#: The rows of the figure, in its order: what the reader calls the experiment, and what its file is called.
-ROWS = {
-    "Bi-Gaussian, ρ = 1, n = 20": "figure-2-n20",
-    "Bi-Gaussian, ρ = 1, n = 50": "figure-2-n50",
-    "Bi-Gaussian, ρ = 1, n = 80": "figure-2-n80",
-    "Bi-Gaussian, ρ = 16, n = 20": "figure-2-n20-rho16",
-    "Bi-Gaussian, ρ = 16, n = 50": "figure-2-n50-rho16",
-    "Bi-Gaussian, ρ = 16, n = 80": "figure-2-n80-rho16",
-    "Abalone, ρ = 0.25, n = 50": "figure-3-rho0.25",
-    "Abalone, ρ = 1, n = 50": "figure-3-rho1",
-    "Abalone, ρ = 4, n = 50": "figure-3-rho4",
-    "MAGIC, ρ = 0.2, n = 100": "figure-4-n100",
-    "MAGIC, ρ = 0.2, n = 200": "figure-4-n200",
-}
+from .learned import TITLES
 
 
 @dataclass(frozen=True)
@@ -43,7 +31,7 @@ class Number:
 
 def load(folder: Path) -> dict[str, Results]:
     """The stored results of the paper, by name; those that are missing are named."""
-    missing = [name for name in ROWS.values() if not (folder / f"{name}.parquet").is_file()]
+    missing = [name for name in TITLES if not (folder / f"{name}.parquet").is_file()]
     if missing:
         raise BookError(
             f"{folder.name}/ holds no results of {', '.join(missing)}; `make paper` computes the paper's experiments."
@@ -55,56 +43,45 @@ def figure_svg(results: Mapping[str, Results]) -> str:
     """The one figure."""
     from ..figures import answer, style
 
-    return style.svg(answer.before_and_after({title: results[name].table for title, name in ROWS.items()}))
+    return style.svg(answer.before_and_after({title: results[name].table for name, title in TITLES.items()}))
 
 
 def alt_text(results: Mapping[str, Results]) -> str:
     """The one figure for those who do not see it."""
-    medians = [f"{title}: {number(before)} to {number(after)}" for title, (before, after) in _medians(results).items()]
+    shown = [f"{title}: {' to '.join(_medians(results[name]))}" for name, title in TITLES.items()]
     return (
         "Trace error over the smallest possible at the same rank, before and after the descent, for "
-        f"{len(ROWS)} experiments. Medians: {'; '.join(medians)}."
+        f"{len(TITLES)} experiments. Medians: {'; '.join(shown)}."
     )
 
 
-def _medians(results: Mapping[str, Results]) -> dict[str, tuple[float, float]]:
-    return {title: median(results[name], "E_tr") for title, name in ROWS.items()}
-
-
-def median(results: Results, quantity: str) -> tuple[float, float]:
-    """The median of a quantity before and after."""
-    groups = results.table.groupby("stage")[quantity].median()
-    return float(groups["initial"]), float(groups["optimised"])
-
-
-def improved(results: Results, quantity: str = "trace") -> tuple[int, int]:
-    """How many repetitions ended with a smaller value than they began with, and of how many."""
-    wide = results.table.pivot(index="repetition", columns="stage", values=quantity)
-    return int((wide["optimised"] < wide["initial"]).sum()), len(wide)
+def _medians(results: Results) -> tuple[str, str]:
+    """The medians of the trace factor before and after, as they are shown."""
+    before, after = change(results, "E_tr").medians
+    return number(before), number(after)
 
 
 def numbers(results: Mapping[str, Results], verdicts: Sequence[Any]) -> list[Number]:
     """The five numbers."""
-    counts = [improved(results[name]) for name in ROWS.values()]
-    better, all_of_them = (sum(column) for column in zip(*counts, strict=True))
+    better = np.concatenate([change(results[name], "trace").better for name in TITLES])
     found = [
         Number(
-            percent(better / all_of_them),
-            f"of {all_of_them:,} samples, drawn at random and then moved by the descent, approximate the kernel matrix "
+            percent(better.mean()),
+            f"of {len(better):,} samples, drawn at random and then moved by the descent, approximate the kernel matrix "
             "better than before, in the trace norm.",
             "learned",
         )
     ]
-    for title, name, page in (
-        ("the bi-Gaussian data, ρ = 16, n = 50", "figure-2-n50-rho16", "notebooks/05_bigaussian"),
-        ("Abalone, ρ = 1, n = 50", "figure-3-rho1", "notebooks/06_abalone"),
-        ("MAGIC, ρ = 0.2, n = 200", "figure-4-n200", "notebooks/07_magic"),
+    for name, page in (
+        ("figure-2-n50-rho16", "notebooks/05_bigaussian"),
+        ("figure-3-rho1", "notebooks/06_abalone"),
+        ("figure-4-n200", "notebooks/07_magic"),
     ):
-        before, after = median(results[name], "E_tr")
+        where = TITLES[name].replace("Bi-Gaussian", "the bi-Gaussian data")
         found.append(
             Number(
-                f"{number(before)} → {number(after)}",
-                f"is how the trace error changes on {title}: medians over {results[name].experiment.m:,} samples, "
+                " → ".join(_medians(results[name])),
+                f"is how the trace error changes on {where}: medians over {results[name].experiment.m:,} samples, "
                 "in multiples of the smallest error possible at that rank.",
                 page,
             )

@@ -9,28 +9,38 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import pandas as pd
+import numpy as np
 
 from ..errors import CompanionError
-from ..results.summary import spread_of
+from ..experiments.config import Experiment
+from ..experiments.paper import PAPER
+from ..results.summary import change, rank_correlation, spread_of
 from ..results.table import Results
-from ..wording import listed, number, percent
+from ..wording import DATA, listed, number, percent
 
-__all__ = ["Lesson", "learned", "page"]
+__all__ = ["TITLES", "Lesson", "learned", "page"]
 
-#: The experiments of the page and what a reader calls them. The last may be missing or made from a stand-in.
+
+def _title(experiment: Experiment) -> str:
+    """What a reader calls an experiment of Section 4.
+
+    Examples
+    --------
+    >>> _title(PAPER["figure-2-n20"])
+    'Bi-Gaussian, ρ = 1, n = 20'
+    """
+    data = DATA[experiment.data.kind]
+    return f"{data[0].upper()}{data[1:]}, ρ = {experiment.kernel.to_plain()['rho']:g}, n = {experiment.n}"
+
+
+#: The experiments with many repetitions, in the order of the page, and what a reader calls them.
 TITLES: Mapping[str, str] = {
-    "figure-2-n20": "Bi-Gaussian, ρ = 1, n = 20",
-    "figure-2-n50": "Bi-Gaussian, ρ = 1, n = 50",
-    "figure-2-n80": "Bi-Gaussian, ρ = 1, n = 80",
-    "figure-2-n20-rho16": "Bi-Gaussian, ρ = 16, n = 20",
-    "figure-2-n50-rho16": "Bi-Gaussian, ρ = 16, n = 50",
-    "figure-2-n80-rho16": "Bi-Gaussian, ρ = 16, n = 80",
-    "figure-3-rho0.25": "Abalone, ρ = 0.25, n = 50",
-    "figure-3-rho1": "Abalone, ρ = 1, n = 50",
-    "figure-3-rho4": "Abalone, ρ = 4, n = 50",
-    "figure-4-n100": "MAGIC, ρ = 0.2, n = 100",
-    "figure-4-n200": "MAGIC, ρ = 0.2, n = 200",
+    name: _title(PAPER[name])
+    for name in (
+        *(f"figure-2-n{n}{variant}" for variant in ("", "-rho16") for n in (20, 50, 80)),
+        *(f"figure-3-rho{rho}" for rho in ("0.25", "1", "4")),
+        *(f"figure-4-n{n}" for n in (100, 200)),
+    )
 }
 
 #: A descent ends near the best possible if its median trace factor is below this.
@@ -103,24 +113,20 @@ def learned(results_folder: Path) -> dict[str, Lesson]:
 
 def lesson(title: str, results: Results) -> Lesson:
     """One experiment in numbers."""
-    before, after = (_stage(results.table, stage) for stage in ("initial", "optimised"))
+    R, trace, factor = (change(results, criterion) for criterion in ("R", "trace", "E_tr"))
     N = int(results.provenance["data"]["N"])
     return Lesson(
         title=title,
-        m=len(after),
-        R=float((after["R"] / before["R"]).median()),
-        E_tr=(float(before["E_tr"].median()), float(after["E_tr"].median())),
-        trace=float((after["trace"] / before["trace"]).median()),
-        better=float((after["trace"] < before["trace"]).mean()),
-        spread=spread_of(after["E_tr"].to_numpy(dtype=float)),
-        bound=float(((N * after["R"]) ** 0.5 / after["trace"]).median()),
-        agreement=float(after["R"].rank().corr(after["trace"].rank())),
+        m=len(R.after),
+        R=R.kept,
+        E_tr=factor.medians,
+        trace=trace.kept,
+        better=trace.improved,
+        spread=spread_of(factor.after),
+        bound=float(np.nanmedian((N * R.after) ** 0.5 / trace.after)),
+        agreement=rank_correlation(R.after, trace.after),
         optimum=results.constants["trace"] / N,  # K(x, x) = 1 for the Gaussian kernel
     )
-
-
-def _stage(table: pd.DataFrame, stage: str) -> pd.DataFrame:
-    return table[table["stage"] == stage].set_index("repetition").sort_index()
 
 
 # -- the page --------------------------------------------------------------------------------------------------
@@ -289,13 +295,13 @@ def _miniboone(folder: Path) -> str:
     if not path.is_file():
         return ""
     results = Results.load(path)
-    before, after = (_stage(results.table, stage).loc[0] for stage in ("initial", "optimised"))
+    R, trace = (change(results, criterion) for criterion in ("R", "trace"))
     what = "a stand-in for MiniBooNE, of the same shape but not of the same values" if results.stand_in else "MiniBooNE"
     return (
         "## At full size\n\n"
         f"On {what}, with {int(results.provenance['data']['N']):,} points and {results.experiment.n:,} landmarks, "
-        f"one descent leaves {percent(after['R'] / before['R'])} of $R$ and "
-        f"{percent(after['trace'] / before['trace'])} of the trace error.\n"
+        f"one descent leaves {percent(R.after[0] / R.before[0])} of $R$ and "
+        f"{percent(trace.after[0] / trace.before[0])} of the trace error.\n"
     )
 
 

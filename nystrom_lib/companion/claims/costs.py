@@ -14,6 +14,7 @@ from ..experiments.outcome import Array
 from ..experiments.paper import SEED
 from ..results.archive import Stored
 from ..studies import costs
+from ..wording import NORMS
 from .base import Claim, Finding, Verdict
 
 Sizes = Mapping[str, int]
@@ -56,21 +57,21 @@ _RADIAL_SKD = (
 )
 _CRITERIA = (
     _Work(
-        "trace norm",
+        NORMS["trace"],
         "trace",
         lambda z: z["n"] ** 3 + z["N"] * z["n"] ** 2,
         {"n": 100, "N": 8000},
         {"N": (4000, 16_000), "n": (100, 300)},
     ),
     _Work(
-        "Frobenius norm",
+        NORMS["frobenius"],
         "Frobenius",
         lambda z: z["n"] ** 3 + (z["n"] * z["N"]) ** 2,
         {"n": 50, "N": 1500},
         {"N": (750, 3000), "n": (50, 200)},
     ),
     _Work(
-        "spectral norm",
+        NORMS["spectral"],
         "spectral",
         lambda z: z["n"] ** 3 + (z["n"] * z["N"]) ** 2 + z["N"] ** 3,
         {"n": 50, "N": 1500},

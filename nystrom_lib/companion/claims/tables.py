@@ -7,16 +7,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
-from ..experiments.outcome import Array
 from ..results.archive import Stored
-from ..results.summary import quantile, spread_of
+from ..results.summary import Change, change, quantile, rank_correlation, spread_of
 from ..results.table import Results
-from ..wording import number, percent
+from ..wording import FACTORS, number, percent
 from .base import Claim, Finding, Table, Verdict, by_share, sentence, together
 
-_FACTORS = ("E_tr", "E_F", "E_sp")
+_FACTORS = tuple(FACTORS.values())
 _NS = ("20", "50", "80")
 _RHOS = {"ρ = 1": "", "ρ = 16": "-rho16"}
 _ABALONE_RHOS = ("0.25", "1", "4")
@@ -27,10 +25,9 @@ _ATTRIBUTES = {"with sex": "", "with rings": "-rings"}
 # -- statistics of one table --------------------------------------------------------------------------------------
 
 
-def before_and_after(results: Results, quantity: str) -> tuple[Array, Array]:
-    """The initial and the optimised values, repetition by repetition; a diverged descent counts as infinitely bad."""
-    wide = results.table.pivot(index="repetition", columns="stage", values=quantity)
-    return wide["initial"].to_numpy(), wide["optimised"].fillna(np.inf).to_numpy()
+def before_and_after(results: Results, quantity: str) -> Change:
+    """Repetition by repetition; a diverged descent counts as infinitely bad."""
+    return change(results, quantity, diverged=np.inf)
 
 
 @dataclass(frozen=True)
@@ -48,19 +45,11 @@ class Improvement:
         )
 
 
-def improvement(before: Array, after: Array) -> Improvement:
+def improvement(found: Change) -> Improvement:
     """Share improved, ratio of medians, gap between the boxes."""
-    middle = float(np.median(before))
-    return Improvement(
-        share=float((after < before).mean()),
-        ratio=float(np.median(after)) / middle,
-        gap=(quantile(before, 0.25) - quantile(after, 0.75)) / middle,
-    )
-
-
-def kept(before: Array, after: Array) -> float:
-    """The median over the repetitions of after / before: the part of the error that is kept."""
-    return float(np.median(after / before))
+    before, after = found.medians
+    gap = quantile(found.before, 0.25) - quantile(found.after, 0.75)
+    return Improvement(share=found.improved, ratio=after / before, gap=gap / before)
 
 
 @dataclass(frozen=True)
@@ -80,16 +69,10 @@ class Closeness:
         )
 
 
-def closeness(before: Array, after: Array) -> Closeness:
+def closeness(found: Change) -> Closeness:
     """Spread and range of the values after, and the spread of those before."""
-    return Closeness(spread_of(after), quantile(after, 0.95) / quantile(after, 0.05), spread_of(before))
-
-
-def rank_correlation(before: Array, after: Array) -> float:
-    """Spearman's; 0 where nothing varies."""
-    ranks = pd.DataFrame({"before": before, "after": after}).rank()
-    correlation = float(ranks["before"].corr(ranks["after"]))
-    return 0.0 if np.isnan(correlation) else correlation
+    after = found.after
+    return Closeness(spread_of(after), quantile(after, 0.95) / quantile(after, 0.05), spread_of(found.before))
 
 
 # -- words --------------------------------------------------------------------------------------------------------
@@ -181,7 +164,7 @@ def _improved(results: Mapping[str, Results], quantities: Iterable[str]) -> dict
     """For each table, by the label it goes under, and each quantity."""
     quantities = tuple(quantities)
     return {
-        f"{quantity} at {label}": improvement(*before_and_after(result, quantity))
+        f"{quantity} at {label}": improvement(before_and_after(result, quantity))
         for label, result in results.items()
         for quantity in quantities
     }
@@ -218,7 +201,7 @@ def _gains(results: Mapping[str, Results]) -> tuple[dict[str, float], Table]:
     """The spectral norm's kept part over that of trace and Frobenius, and the kept parts themselves."""
     quotients, rows = {}, []
     for label, result in results.items():
-        parts = {factor: kept(*before_and_after(result, factor)) for factor in _FACTORS}
+        parts = {factor: before_and_after(result, factor).kept for factor in _FACTORS}
         for factor in _FACTORS[:2]:
             quotients[f"E_sp against {factor} at {label}"] = parts["E_sp"] / parts[factor]
         rows.append((label, *(f"{part:.3g}" for part in parts.values())))
@@ -228,7 +211,7 @@ def _gains(results: Mapping[str, Results]) -> tuple[dict[str, float], Table]:
 
 def _closeness(results: Mapping[str, Results]) -> dict[str, Closeness]:
     return {
-        f"{factor} at {label}": closeness(*before_and_after(result, factor))
+        f"{factor} at {label}": closeness(before_and_after(result, factor))
         for label, result in results.items()
         for factor in _FACTORS
     }
@@ -365,11 +348,12 @@ def abalone_gain_and_impact(claim: Claim, stored: Stored) -> Verdict:
 def examine_gain_and_impact(claim: Claim, results: dict[str, Results]) -> Examined:
     """Two groups of cases: the gain by norm, and what is left of the initial sample."""
     gain, close = examine_gain(claim, results), examine_closeness(claim, results)
-    correlations = {
-        f"{factor} at {label}": rank_correlation(*before_and_after(result, factor))
+    changes = {
+        f"{factor} at {label}": before_and_after(result, factor)
         for label, result in results.items()
         for factor in _FACTORS
     }
+    correlations = {name: rank_correlation(each.before, each.after) for name, each in changes.items()}
     impact = {
         name: passed and abs(correlations[name]) <= claim.limit("correlation")
         for name, passed in close.cases["closeness"].items()
@@ -434,11 +418,12 @@ def miniboone_decay(claim: Claim, stored: Stored) -> Verdict:
     results = stored.results("figure-5")
     assert results is not None
     R = results.curves["R"].to_numpy()
-    before, after = before_and_after(results, "trace")
+    trace = before_and_after(results, "trace")
+    before, after = trace.before[0], trace.after[0]
     numbers = {
         "decay": float(R[-1] / R[0]),
         "falling": float((np.diff(R) < 0).mean()),
-        "trace": float(after[0] / before[0]),
+        "trace": float(after / before),
     }
     cases = {
         "R decays": numbers["decay"] <= claim.limit("decay"),
@@ -447,8 +432,8 @@ def miniboone_decay(claim: Claim, stored: Stored) -> Verdict:
     }
     seen = (
         f"R goes from {number(R[0])} to {number(R[-1])} ({numbers['decay']:.3g} of it) and falls in "
-        f"{percent(numbers['falling'])} of the stretches; the trace norm goes from {number(before[0])} to "
-        f"{number(after[0])} ({numbers['trace']:.3g} of it)."
+        f"{percent(numbers['falling'])} of the stretches; the trace norm goes from {number(before)} to "
+        f"{number(after)} ({numbers['trace']:.3g} of it)."
     )
     if results.stand_in:
         return Verdict(

@@ -7,15 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from ..wording import PLAIN
 from .base import duration, table
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ..results.table import Results
     from .sweep import Member
-
-#: What is compared, as far as a run has it: the criterion and the errors of the approximation.
-QUANTITIES = {"R": "R", "trace": "trace error", "E_tr": "E_tr", "E_F": "E_F", "E_sp": "E_sp"}
 
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; color: #222; max-width: 100rem; margin: 2rem auto; padding: 0 1.5rem; }
@@ -53,15 +52,17 @@ def summarise(folder: Path, members: list[Member]) -> pd.DataFrame:
     return pd.DataFrame(rows) if rows else pd.DataFrame({"run": [member.label for member in members]})
 
 
-def _medians(results: Any) -> dict[str, Any]:
+def _medians(results: Results) -> dict[str, Any]:
+    """The medians of what the run has of the criterion and the errors of the approximation."""
+    from ..results.summary import change
+
     experiment = results.experiment
     N = results.provenance["data"]["N"]
     row: dict[str, Any] = {"N": N, "n": experiment.n, "repetitions": len(results.outcomes)}
-    grouped = results.table.groupby("stage")
-    for quantity, name in QUANTITIES.items():
+    for quantity, name in PLAIN.items():
         if quantity in results.table.columns:
-            medians = grouped[quantity].median()
-            row |= {f"{name} before": float(medians["initial"]), f"{name} after": float(medians["optimised"])}
+            before, after = change(results, quantity).medians
+            row |= {f"{name} before": before, f"{name} after": after}
     return row
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field
 
+from .. import wording
 from ..errors import ConfigurationError
 from ..settings import Plain, Settings, canonical_json, read_json, setting
 from .components import (
@@ -24,7 +25,7 @@ from .part import Part as Part  # in the registry of data sources from here on
 #: does not; it is declared ``newer``, so that what is stored without it is still found.
 FORMAT = 1
 
-NORMS = ("trace", "frobenius", "spectral")
+NORMS = tuple(wording.NORMS)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ import nystrom_lib as nl
 # Held around everything below: what LAPACK and ARPACK compute depends in its last bits on the number of BLAS threads.
 from ..._threads import one_pool
 from ..errors import DataMismatchError
+from ..wording import FACTORS
 from .config import Experiment
 from .outcome import Array, Outcome
 from .seeds import Axis, seed_for
@@ -21,9 +22,6 @@ from .sums import Sums
 
 #: K is computed once and shared by all repetitions if it takes no more than this (N ≤ 11,585).
 LARGEST_MATRIX_BYTES = 2**30
-
-#: The paper's names of the approximation factors, Eq. (8).
-FACTORS = {"trace": "E_tr", "frobenius": "E_F", "spectral": "E_sp"}
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ def before_and_after(tables: Mapping[str, pd.DataFrame], criterion: str = "E_tr"
     panel = axes[0, 0]
     for place, table in enumerate(tables.values()):
         ends = []
-        for stage, colour, shift in (("initial", style.INITIAL, -0.13), ("optimised", style.OPTIMISED, 0.13)):
+        for (stage, colour), shift in zip(style.COLOURS.items(), (-0.13, 0.13), strict=True):
             values = table.loc[table["stage"] == stage, criterion].dropna()
             low, middle, high = np.quantile(values.to_numpy(dtype=float), _QUANTILES)
             panel.plot([low, high], [place + shift] * 2, color=colour, linestyle="-", linewidth=3, alpha=0.55)

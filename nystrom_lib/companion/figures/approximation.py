@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
+from ..wording import NORMS
 from . import style
 
 
@@ -62,8 +63,7 @@ def error_against_n(random: pd.DataFrame, optimal: pd.DataFrame) -> Figure:
         Of :func:`~nystrom_lib.companion.studies.growth.random_errors` and ``optimal_errors``.
     """
     figure, panels = style.subplots(1, 3, height=2.7, sharey=True)
-    names = {"trace": "trace norm", "frobenius": "Frobenius norm", "spectral": "spectral norm"}
-    for axes, (norm, title) in zip(panels[0], names.items(), strict=True):
+    for axes, (norm, title) in zip(panels[0], NORMS.items(), strict=True):
         group = random.groupby("n")[norm]
         n = np.array(list(group.groups))
         axes.fill_between(n, group.min(), group.max(), color=style.INITIAL, alpha=0.35, linewidth=0)

@@ -17,22 +17,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 from numpy.typing import ArrayLike
 
+from ..experiments.outcome import STAGES
+from ..wording import FACTORS, SYMBOLS
 from . import decay, style
 
-#: What the paper calls each column of the results, Eq. (3) and Eq. (8).
-CRITERIA = {
-    "R": r"$R$",
-    "E_tr": r"$\mathcal{E}_{\mathrm{tr}}$",
-    "E_F": r"$\mathcal{E}_{\mathrm{F}}$",
-    "E_sp": r"$\mathcal{E}_{\mathrm{sp}}$",
-    "trace": r"$\|\mathbf{K}-\hat{\mathbf{K}}\|_*$",
-    "frobenius": r"$\|\mathbf{K}-\hat{\mathbf{K}}\|_{\mathrm{F}}$",
-    "spectral": r"$\|\mathbf{K}-\hat{\mathbf{K}}\|_2$",
-}
-FACTORS = ("E_tr", "E_F", "E_sp")
-STAGES = ("initial", "optimised")
-_COLOURS = {"initial": style.INITIAL, "optimised": style.OPTIMISED}
-_TICKS = {"initial": r"$S^{(0)}$", "optimised": r"$S^{(T)}$"}
 _HALF_BOX, _HALF_DASH = 0.3, 0.09
 _FLAT = 0.06
 
@@ -40,7 +28,7 @@ _FLAT = 0.06
 @style.drawn
 def before_and_after(
     rows: Mapping[str, pd.DataFrame],
-    criteria: Sequence[str] = ("R", *FACTORS),
+    criteria: Sequence[str] = ("R", *FACTORS.values()),
     *,
     title: str = "",
     row_height: float = 1.75,
@@ -64,7 +52,7 @@ def before_and_after(
             panel(axes, table, criterion)
         style.label(line[0], y=name)
     for axes, criterion in zip(panels[0], criteria, strict=True):
-        axes.set_title(CRITERIA[criterion])
+        axes.set_title(SYMBOLS[criterion])
     if title:
         figure.suptitle(title, fontsize=9.5)
     return figure
@@ -98,7 +86,7 @@ def with_decay(
             panel(panels[f"{row}/{criterion}"], table, criterion)
         panels[f"{row}/{criteria[0]}"].set_ylabel(row)
     for criterion in criteria:
-        panels[f"{next(iter(rows))}/{criterion}"].set_title(CRITERIA[criterion])
+        panels[f"{next(iter(rows))}/{criterion}"].set_title(SYMBOLS[criterion])
     decay.panel(panels["decay"], {"R": (iterations, values)})
     panels["decay"].set_title(title)
     return figure
@@ -113,13 +101,12 @@ def panel(axes: Axes, table: pd.DataFrame, criterion: str) -> None:
         axes.yaxis.set_minor_formatter(NullFormatter())
     for place, stage in enumerate(STAGES):
         if len(values[stage]):
-            box(
-                axes, place, values[stage], _COLOURS[stage], logarithmic=logarithmic, within=_range(values, logarithmic)
-            )
-    if criterion in FACTORS:
+            within = _range(values, logarithmic)
+            box(axes, place, values[stage], style.COLOURS[stage], logarithmic=logarithmic, within=within)
+    if criterion in FACTORS.values():
         axes.axhline(1.0, color=style.REFERENCE, linewidth=0.9, linestyle=(0, (4, 2)), zorder=0.9)
     axes.set_xlim(-0.6, len(STAGES) - 0.4)
-    axes.set_xticks(range(len(STAGES)), [_TICKS[stage] for stage in STAGES])
+    axes.set_xticks(range(len(STAGES)), [style.SAMPLES[stage] for stage in STAGES])
     axes.grid(False, axis="x")
 
 

@@ -43,8 +43,8 @@ def landmarks(axes: Axes, data: ArrayLike, path: ArrayLike) -> None:
     gap = np.full((1, path.shape[1], 2), np.nan)
     lines = np.concatenate([path, gap]).swapaxes(0, 1).reshape(-1, 2)
     axes.plot(lines[:, 0], lines[:, 1], color=style.PATH, linestyle="-", linewidth=1.0, zorder=2, label="path")
-    _mark(axes, path[0], "s", style.INITIAL, r"$S^{(0)}$", 4.2)
-    _mark(axes, path[-1], "o", style.OPTIMISED, r"$S^{(T)}$", 4.6)
+    _mark(axes, path[0], "s", "initial", 4.2)
+    _mark(axes, path[-1], "o", "optimised", 4.6)
     axes.set_aspect("equal")
     axes.grid(False)
     style.label(axes, "first coordinate", "second coordinate")
@@ -56,16 +56,16 @@ def landmarks(axes: Axes, data: ArrayLike, path: ArrayLike) -> None:
     )
 
 
-def _mark(axes: Axes, points: np.ndarray, marker: str, colour: str, name: str, size: float) -> None:
+def _mark(axes: Axes, points: np.ndarray, marker: str, stage: str, size: float) -> None:
     axes.plot(
         points[:, 0],
         points[:, 1],
         marker=marker,
         markersize=size,
         linestyle="none",
-        markerfacecolor=colour,
+        markerfacecolor=style.COLOURS[stage],
         markeredgecolor=style.INK,
         markeredgewidth=0.6,
         zorder=3,
-        label=name,
+        label=style.SAMPLES[stage],
     )

@@ -27,8 +27,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
+from ..experiments.outcome import STAGES
+
 #: Before and after the optimisation: S⁽⁰⁾ and S⁽ᵀ⁾.
 INITIAL, OPTIMISED = "#e8a33d", "#1f4e79"
+COLOURS = dict(zip(STAGES, (INITIAL, OPTIMISED), strict=True))
+SAMPLES = dict(zip(STAGES, (r"$S^{(0)}$", r"$S^{(T)}$"), strict=True))
 #: Points of D, auxiliary lines (bounds, best possible values), and what must stand out, sparingly.
 DATA, REFERENCE, ACCENT = "#b4b8bd", "#6b7075", "#b0325b"
 #: Paths of landmarks.

@@ -3,31 +3,61 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from ..experiments.outcome import Array
+from ..experiments.outcome import STAGES, Array
+from ..wording import WRITTEN
 from .table import Results
 
-#: How tables and prose write the criteria (Markdown).
-WRITTEN = {
-    "R": "$R$",
-    "E_tr": r"$\mathcal E_{\mathrm{tr}}$",
-    "E_F": r"$\mathcal E_{\mathrm{F}}$",
-    "E_sp": r"$\mathcal E_{\mathrm{sp}}$",
-    "trace": "trace norm",
-}
+
+@dataclass(frozen=True)
+class Change:
+    """A criterion before and after the descent, repetition by repetition."""
+
+    before: Array
+    after: Array
+
+    @property
+    def medians(self) -> tuple[float, float]:
+        """The median before and the median after."""
+        return _median(self.before), _median(self.after)
+
+    @property
+    def better(self) -> NDArray[np.bool_]:
+        """In which repetitions the criterion is smaller after than before."""
+        smaller: NDArray[np.bool_] = self.after < self.before
+        return smaller
+
+    @property
+    def improved(self) -> float:
+        """The share of these repetitions."""
+        return float(self.better.mean())
+
+    @property
+    def kept(self) -> float:
+        """The median over the repetitions of after / before."""
+        return _median(self.after / self.before)
+
+
+def change(results: Results, criterion: str, diverged: float = np.nan) -> Change:
+    """A criterion before and after; ``diverged`` stands for what a descent that diverged does not have."""
+    before, after = (_values(results, criterion, stage) for stage in STAGES)
+    return Change(before, np.where(np.isnan(after), diverged, after))
 
 
 def median(results: Results, criterion: str, stage: str) -> float:
     """The median of a criterion over the repetitions."""
-    return float(np.nanmedian(_values(results, criterion, stage)))
+    return _median(_values(results, criterion, stage))
 
 
 def gain(results: Results, criterion: str) -> float:
     """The median before over the median after: 2 means halved."""
-    return median(results, criterion, "initial") / median(results, criterion, "optimised")
+    before, after = change(results, criterion).medians
+    return before / after
 
 
 def spread(results: Results, criterion: str, stage: str = "optimised") -> float:
@@ -55,7 +85,13 @@ def quantile(values: Array, q: float) -> float:
 
 def improved(results: Results, criterion: str) -> float:
     """The share of the repetitions in which the criterion is smaller after than before."""
-    return float(np.mean(_values(results, criterion, "optimised") < _values(results, criterion, "initial")))
+    return change(results, criterion).improved
+
+
+def rank_correlation(one: Array, other: Array) -> float:
+    """Spearman's; 0 where nothing varies."""
+    correlation = float(pd.Series(one).rank().corr(pd.Series(other).rank()))
+    return 0.0 if np.isnan(correlation) else correlation
 
 
 def medians(rows: Iterable[tuple[str, Results]], criteria: Sequence[str]) -> pd.DataFrame:
@@ -90,6 +126,11 @@ def displacements(path: Array) -> Array:
     """How far each landmark ends from where it began, from a path of shape (…, k, n, d)."""
     moved: Array = np.linalg.norm(path[..., -1, :, :] - path[..., 0, :, :], axis=-1)
     return moved
+
+
+def _median(values: Array) -> float:
+    """Of what there is; NaN, without a warning, if that is nothing."""
+    return float(pd.Series(values).median())
 
 
 def _values(results: Results, criterion: str, stage: str) -> Array:

@@ -26,6 +26,7 @@ from ..errors import ConfigurationError, DamagedResultsError
 from ..experiments.config import Experiment
 from ..experiments.outcome import STAGES, Array, Outcome
 from ..settings import canonical_json
+from ..wording import SYMBOLS
 from . import provenance
 from .store import Store
 
@@ -34,7 +35,7 @@ FORMAT = 1
 KEY = b"nystrom_lib"
 
 #: The order of the table's columns; others follow by name.
-QUANTITIES = ("R", "trace", "frobenius", "spectral", "E_tr", "E_F", "E_sp", "rank", "diverged_at", "seconds")
+QUANTITIES = (*SYMBOLS, "rank", "diverged_at", "seconds")
 
 
 @dataclass(frozen=True, eq=False)

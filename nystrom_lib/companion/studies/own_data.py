@@ -20,6 +20,7 @@ from ..experiments import components
 from ..experiments.config import NORMS, Experiment, Record
 from ..experiments.outcome import Array
 from ..experiments.seeds import Axis, seed_for
+from ..wording import WITH_SAMPLE as CRITERIA
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,17 +29,6 @@ if TYPE_CHECKING:
 
 #: A small file that comes with the notebooks, so that the chapter runs without one.
 EXAMPLE = "data/abalone_measurements.csv"
-
-#: What the criteria are called in the report (Markdown), in this order.
-CRITERIA = {
-    "R": "$R(S)$",
-    "trace": r"$\lVert\mathbf{K} - \hat{\mathbf{K}}(S)\rVert_*$",
-    "frobenius": r"$\lVert\mathbf{K} - \hat{\mathbf{K}}(S)\rVert_F$",
-    "spectral": r"$\lVert\mathbf{K} - \hat{\mathbf{K}}(S)\rVert_2$",
-    "E_tr": r"$\mathcal{E}_{\mathrm{tr}}$",
-    "E_F": r"$\mathcal{E}_{\mathrm{F}}$",
-    "E_sp": r"$\mathcal{E}_{\mathrm{sp}}$",
-}
 
 #: Up to this many points all norms with their optimal values, and ‖K‖_F², are computed for the report.
 FULL_REPORT = 5_500
