@@ -6,20 +6,6 @@ import difflib
 import math
 from collections.abc import Iterable, Sequence
 
-__all__ = [
-    "DATA",
-    "FACTORS",
-    "NORMS",
-    "PLAIN",
-    "SYMBOLS",
-    "WITH_SAMPLE",
-    "WRITTEN",
-    "did_you_mean",
-    "listed",
-    "number",
-    "percent",
-]
-
 #: The norms of Eq. (2).
 NORMS = {"trace": "trace norm", "frobenius": "Frobenius norm", "spectral": "spectral norm"}
 #: The paper's names of the approximation factors, Eq. (8).

@@ -89,12 +89,8 @@ _STOCHASTIC = (
 )
 
 
-def _quick_slopes(works: tuple[_Work, ...]) -> list[Slope]:
-    """Each axis from a smaller to a larger size, on one thread."""
-    return [_quick_slope(work, axis) for work in works for axis in work.axes]
-
-
 def _quick_slope(work: _Work, axis: str) -> Slope:
+    """From a smaller to a larger size, on one thread."""
     ends = work.axes[axis]
 
     def timed(end: int) -> dict[str, Callable[[], object]]:
@@ -126,7 +122,7 @@ def _slopes(claim: Claim, stored: Stored, works: tuple[_Work, ...]) -> tuple[lis
     found = benchmark_slopes(stored.benchmark(), claim.id)
     if found:
         return found, "the committed benchmark, benchmarks/results/results.md"
-    return _quick_slopes(works), "a quick fit between two sizes"
+    return [_quick_slope(work, axis) for work in works for axis in work.axes], "a quick fit between two sizes"
 
 
 def _described(slopes: list[Slope]) -> str:
