@@ -46,6 +46,7 @@ from .lipschitz import LipschitzBound, lipschitz_bound
 from .objectives import Objective, RadialSKD, TraceError
 from .radial_skd import radial_skd, skd_coefficient, squared_frobenius_norm
 from .samples import uniform_indices, uniform_sample
+from .starts import initial_indices, initial_sample
 from .steps import LBFGS, Adam, FixedStep, Momentum, StepRule
 from .stochastic import (
     draw_batch,
@@ -97,6 +98,8 @@ __all__ = [
     "four_sample_gradient",
     "gradient_descent",
     "hessian_vector_product",
+    "initial_indices",
+    "initial_sample",
     "kernel_by_name",
     "largest_hessian_eigenvalue",
     "lipschitz_bound",

@@ -1,0 +1,265 @@
+"""Each start against a straightforward version of it, or against what its draws must look like."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import nystrom_lib as nl
+from nystrom_lib import _nearest
+from nystrom_lib.starts import herding, kmeans_plus_plus
+from tests.cases import BUILT_IN, Floats, cloud, pair
+
+KERNEL = nl.Gaussian(rho=0.7)
+
+
+def squared_distances(X: Floats, S: Floats) -> Floats:
+    return np.square(X[:, None] - S[None]).sum(axis=-1)
+
+
+def residual_diagonal(K: Floats, chosen: list[int]) -> Floats:
+    """Of K − K̂, from a pseudo-inverse."""
+    C = K[:, chosen]
+    return np.diag(K - C @ np.linalg.pinv(K[np.ix_(chosen, chosen)], rcond=1e-13) @ C.T)
+
+
+def expected(counts: Counter[int], probabilities: Floats, draws: int) -> bool:
+    """Whether counts are within five standard deviations of what they should be."""
+    seen = np.array([counts[i] for i in range(len(probabilities))])
+    spread = np.sqrt(draws * probabilities * (1 - probabilities))
+    return bool(np.all(np.abs(seen - draws * probabilities) <= 5 * spread + 1e-9))
+
+
+# -- uniform ---------------------------------------------------------------------------------------------------
+
+
+def test_uniform_is_uniform_sample() -> None:
+    """Catches other draws than the paper's samples are made of."""
+    X, _ = cloud(3, 60, 1)
+    assert np.array_equal(nl.initial_sample(KERNEL, X, 10, seed=4), nl.uniform_sample(X, 10, 4))
+    assert np.array_equal(nl.initial_indices(KERNEL, X, 10, seed=4), nl.uniform_indices(60, 10, 4))
+
+
+# -- k-means ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(("d", "N", "n"), [(1, 5, 1), (2, 1000, 3), (3, 1001, 130), (10, 1500, 64), (17, 900, 70)])
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_nearest_landmark(d: int, N: int, n: int, kind: type, threads: int) -> None:
+    """Catches ends of tiles left out, and distances lost to cancellation."""
+    X, S = cloud(d, N, n)
+    X = (X + 100.0).astype(kind)
+    S = S + 100.0
+    S[-1] = X[0]
+    with nl.threads(threads):
+        labels, squares = _nearest.nearest(X, S)
+    exact = squared_distances(X.astype(float), S)
+    assert np.array_equal(labels, exact.argmin(axis=1))
+    np.testing.assert_allclose(squares, exact.min(axis=1), rtol=1e-9, atol=1e-25)
+
+
+def test_the_first_of_equally_near_landmarks_counts() -> None:
+    labels, squares = _nearest.nearest(np.array([[0.0], [1.0], [2.0]]), np.array([[2.0], [0.0], [0.0], [2.0]]))
+    assert labels.tolist() == [1, 0, 0] and squares.tolist() == [0.0, 1.0, 0.0]
+
+
+def test_cell_means() -> None:
+    X, S = cloud(3, 500, 6)
+    labels = np.random.default_rng(0).integers(0, 5, 500)
+    means = _nearest.cell_means(X, labels, S)
+    np.testing.assert_allclose(means[:5], [X[labels == k].mean(axis=0) for k in range(5)], rtol=1e-12)
+    assert np.array_equal(means[5], S[5])  # no point is labelled 5
+
+
+def test_kmeans_plus_plus_draws_by_squared_distance() -> None:
+    """Catches distances that are not squared, or not those to the nearest: 20,000 draws of three out of six."""
+    X = np.array([[0.0], [1.0], [2.5], [3.0], [7.0], [8.0]])
+    first: Counter[int] = Counter()
+    third: Counter[int] = Counter()
+    given = 0
+    for seed in range(20_000):
+        a, b, c = nl.initial_indices(KERNEL, X, 3, "kmeans++", seed=seed).tolist()
+        first[a] += 1
+        if (a, b) == (1, 5):
+            given += 1
+            third[c] += 1
+    assert expected(first, np.full(6, 1 / 6), 20_000)
+    weights = squared_distances(X, X[[1, 5]]).min(axis=1)
+    assert given > 1000 and expected(third, weights / weights.sum(), given)
+
+
+def test_kmeans_plus_plus_of_several_strips() -> None:
+    """Catches a strip left out: the straightforward recursion with the same random numbers."""
+    X, _ = cloud(3, 3000, 1)
+    rng = np.random.default_rng(8)
+    chosen = [int(rng.integers(3000))]
+    for draw in rng.random(39):
+        sums = np.cumsum(squared_distances(X, X[chosen]).min(axis=1))
+        chosen.append(int(np.searchsorted(sums, draw * sums[-1], side="right")))
+    assert nl.initial_indices(KERNEL, X, 40, "kmeans++", seed=8).tolist() == chosen
+
+
+def test_kmeans_plus_plus_from_a_part_of_the_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Catches indices into the part that are taken for indices into the data."""
+    monkeypatch.setattr(kmeans_plus_plus, "PAIRS", 1000)
+    X, _ = cloud(2, 500, 1)
+    indices = nl.initial_indices(KERNEL, X, 10, "kmeans++", seed=0)
+    part = np.random.default_rng(0).choice(500, 100, replace=False)
+    assert set(indices) <= set(part)
+    assert np.array_equal(nl.initial_sample(KERNEL, X, 10, "kmeans++", seed=0), X[indices])
+
+
+@pytest.mark.parametrize(("d", "N", "n"), [(1, 300, 5), (3, 2000, 40), (20, 1500, 30)])
+def test_kmeans_is_lloyd_s_iteration(d: int, N: int, n: int) -> None:
+    """Catches a wrong mean or a wrong rule when to stop."""
+    X, _ = cloud(d, N, 1)
+    S = nl.initial_sample(KERNEL, X, n, "kmeans++", seed=2)
+    for _ in range(100):
+        labels = squared_distances(X, S).argmin(axis=1)
+        moved = np.array([X[labels == k].mean(axis=0) for k in range(n)])
+        shift = np.square(moved - S).sum()
+        S = moved
+        if shift <= 1e-4 * X.var(axis=0).mean():
+            break
+    np.testing.assert_allclose(nl.initial_sample(KERNEL, X, n, "kmeans", seed=2), S, rtol=1e-10, atol=1e-12)
+
+
+# -- Cholesky --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_greedy_takes_the_largest_residual(name: str) -> None:
+    """Catches a residual that is not kept up: each pivot has the largest one of the approximation by those before."""
+    kernel = pair(name)[0]
+    X, _ = cloud(8, 150, 1)
+    K = kernel.matrix(X)
+    chosen = nl.initial_indices(kernel, X, 8, "greedy").tolist()
+    for k in range(1, 8):
+        left = residual_diagonal(K, chosen[:k])
+        assert left[chosen[k]] >= left.max() - 1e-9 * K.diagonal().max()
+
+
+@pytest.mark.parametrize("name", ["gaussian", "polynomial"])
+def test_rpcholesky_draws_by_the_residual(name: str) -> None:
+    """Catches proposals accepted with the wrong probability: every outcome of three draws against its probability."""
+    kernel = pair(name)[0]
+    X = np.array([[0.0, 0.1], [0.4, 0.0], [0.3, 1.0], [1.5, -0.2], [2.0, 1.0]])
+    K = kernel.matrix(X)
+    draws = 4000
+    counts = Counter(tuple(nl.initial_indices(kernel, X, 3, "rpcholesky", seed=s).tolist()) for s in range(draws))
+    probabilities = {(i,): K[i, i] / K.trace() for i in range(5)}
+    for _ in range(2):
+        further = {}
+        for chosen, p in probabilities.items():
+            left = np.maximum(residual_diagonal(K, list(chosen)), 0.0)
+            left[list(chosen)] = 0.0
+            further.update({(*chosen, i): p * left[i] / left.sum() for i in range(5) if i not in chosen})
+        probabilities = further
+    outcomes = list(probabilities)
+    assert set(counts) <= set(outcomes)
+    seen = Counter({i: counts[outcome] for i, outcome in enumerate(outcomes)})
+    assert expected(seen, np.array([probabilities[outcome] for outcome in outcomes]), draws)
+
+
+@pytest.mark.parametrize("method", ["rpcholesky", "greedy"])
+def test_cholesky_goes_as_deep_as_double_precision(method: str) -> None:
+    """Catches a factor that drifts: after n pivots the residuals are those of the library's own approximation."""
+    from nystrom_lib.starts import cholesky
+
+    kept: list[cholesky.PartialCholesky] = []
+    original = cholesky.PartialCholesky.__init__
+
+    def remember(self: cholesky.PartialCholesky, *arguments: object) -> None:
+        original(self, *arguments)  # type: ignore[arg-type]
+        kept.append(self)
+
+    X, _ = cloud(4, 600, 1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cholesky.PartialCholesky, "__init__", remember)
+        sample = nl.initial_sample(KERNEL, X, 60, method, seed=1)
+    found = nl.NystromApproximation(KERNEL, sample).residuals(X)
+    np.testing.assert_allclose(kept[0].residual, found, atol=1e-12)
+
+
+@pytest.mark.parametrize("method", ["rpcholesky", "greedy"])
+def test_a_kernel_of_low_rank_is_filled_up(method: str) -> None:
+    """Catches pivots made of rounding: a linear kernel in two dimensions has rank two, the rest are other points."""
+    X, _ = cloud(2, 300, 1)
+    kernel = nl.Polynomial(degree=1, offset=0.0)
+    indices = nl.initial_indices(kernel, X, 30, method, seed=0)
+    assert nl.nystrom_errors(kernel, X, X[indices[:2]], "trace").trace < 1e-12 * len(X)
+    if method == "greedy":
+        assert indices[2:].tolist() == [i for i in range(300) if i not in indices[:2]][:28]
+
+
+# -- herding ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_herding_lessens_the_distance_of_embeddings_most(name: str) -> None:
+    """Catches a wrong weight of the new point: the distance itself is computed for every candidate."""
+    kernel = pair(name)[0]
+    X, _ = cloud(3, 90, 1)
+    K2 = kernel.squared(X)
+    chosen: list[int] = []
+    for k in range(1, 9):
+
+        def distance(i: int, k: int = k) -> float:
+            weights = np.full(90, -1 / 90)
+            weights[[*chosen, i]] += 1 / k
+            return float(weights @ K2 @ weights)
+
+        chosen.append(min((i for i in range(90) if i not in chosen), key=distance))
+    assert nl.initial_indices(kernel, X, 8, "herding", seed=0).tolist() == chosen
+
+
+def test_herding_of_many_points_embeds_some(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(herding, "EMBEDDED", 50)
+    X, _ = cloud(2, 400, 1)
+    among = X[np.random.default_rng(6).choice(400, 50, replace=False)]
+    first = KERNEL.squared(X, among).mean(axis=1).argmax()
+    assert nl.initial_indices(KERNEL, X, 5, "herding", seed=6)[0] == first
+
+
+def test_herding_counts_copies_in_the_mean() -> None:
+    """Catches an embedding of the distinct points only."""
+    X = np.array([[0.0]] * 5 + [[3.0], [3.1], [3.2]])
+    assert nl.initial_indices(nl.Gaussian(rho=1.0), X, 1, "herding", seed=0).tolist() == [0]
+
+
+# -- leverage --------------------------------------------------------------------------------------------------
+
+
+def test_scores_of_all_points_are_exact() -> None:
+    """Catches a wrong ridge or weight: when every point is kept with weight one, the scores are the definition's."""
+    from nystrom_lib.starts.leverage import _scores
+
+    X, _ = cloud(3, 120, 1)
+    K = KERNEL.matrix(X)
+    everything, k = np.arange(120), 9
+    ridge = np.linalg.eigvalsh(K)[:-k].sum() / k
+    exact = np.diag(K @ np.linalg.inv(K + ridge * np.eye(120)))
+    np.testing.assert_allclose(_scores(KERNEL, X, everything, everything, np.ones(120), k), exact, rtol=1e-9)
+    # Each point twice, with half the data kept at weight two: the same matrix, in the eyes of the ridge.
+    double = np.vstack([X, X])
+    half = _scores(KERNEL, double, np.arange(240), everything, np.full(120, 2.0), k)
+    ridge = 2.0 * ridge
+    exact = np.diag(K @ np.linalg.inv(2.0 * K + ridge * np.eye(120)))
+    np.testing.assert_allclose(half, np.tile(exact, 2), rtol=1e-9)
+
+
+def test_leverage_prefers_what_others_do_not_explain() -> None:
+    """Catches scores that are not used: a crowd and ten lonely points, of which uniform draws would find two."""
+    rng = np.random.default_rng(0)
+    X = np.vstack([0.05 * rng.normal(size=(990, 2)), 5.0 + 5.0 * np.arange(20).reshape(10, 2)])
+    found = [np.sum(nl.initial_indices(KERNEL, X, 40, "leverage", seed=s) >= 990) for s in range(20)]
+    assert np.mean(found) > 8
+
+
+def test_leverage_draws_copies_as_one_point() -> None:
+    X = np.array([[0.0]] * 500 + [[2.0]] * 500 + [[4.0]])
+    for seed in range(20):
+        assert len(np.unique(nl.initial_sample(KERNEL, X, 3, "leverage", seed=seed))) == 3

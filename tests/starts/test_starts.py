@@ -1,0 +1,175 @@
+"""What every start keeps to: the contract of `nystrom_lib/starts/base.py`, whatever the data and the kernel."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import nystrom_lib as nl
+from nystrom_lib.starts import STARTS
+from nystrom_lib.starts.base import fill_up, originals
+from tests.cases import BUILT_IN, Floats, cloud, pair
+
+METHODS = tuple(STARTS)
+SUBSETS = tuple(name for name, start in STARTS.items() if start.subset)
+KERNEL = nl.Gaussian(rho=0.7)
+
+
+def copies(points: list[list[float]], N: int) -> Floats:
+    return np.array([points[i % len(points)] for i in range(N)])
+
+
+DEGENERATE: dict[str, tuple[NDArray[Any], int]] = {
+    "one point": (np.array([[0.3, -2.0]]), 1),
+    "one of many": (cloud(3, 40, 1)[0], 1),
+    "all of them": (cloud(3, 40, 1)[0], 40),
+    "on a line": (cloud(1, 200, 1)[0], 30),
+    "all copies of one": (copies([[0.1, 0.2]], 50), 7),
+    "all copies of one, all taken": (copies([[0.1, 0.2]], 20), 20),
+    "all copies of zero": (np.zeros((30, 2)), 5),
+    "copies of two": (copies([[0.1, 0.2], [1.0, -0.7]], 50), 7),
+    "constant columns": (np.hstack([cloud(2, 100, 1)[0], np.full((100, 2), 3.7)]), 12),
+    "far from the origin": (cloud(2, 100, 1)[0] + 1e6, 12),
+    "float32": (cloud(4, 100, 1)[0].astype(np.float32), 12),
+    "whole numbers": (np.random.default_rng(0).integers(0, 4, (200, 2)), 20),
+    "more than a tile": (cloud(20, 700, 1)[0], 130),
+}
+
+
+@pytest.mark.parametrize("kernel", BUILT_IN)
+@pytest.mark.parametrize("case", DEGENERATE)
+@pytest.mark.parametrize("method", METHODS)
+def test_every_start_gives_n_points_whatever_the_data(method: str, case: str, kernel: str) -> None:
+    """Catches a division by a vanished residual, a draw that never ends, an index drawn twice, data changed."""
+    data, n = DEGENERATE[case]
+    before = data.copy()
+    data.setflags(write=False)
+    K = pair(kernel)[0]
+    sample = nl.initial_sample(K, data, n, method, seed=3)
+    assert sample.shape == (n, data.shape[1]) and sample.dtype == np.float64
+    assert np.isfinite(sample).all()
+    assert np.array_equal(data, before)
+    if method in SUBSETS:
+        indices = nl.initial_indices(K, data, n, method, seed=3)
+        assert indices.dtype == np.int64 and len(set(indices)) == n
+        assert np.array_equal(sample, data[indices].astype(np.float64))
+        if method != "uniform":
+            there = len(np.unique(data, axis=0))
+            assert len(np.unique(sample, axis=0)) == min(n, there)
+    sample[:] = 0.0  # is it our own?
+    assert np.array_equal(data, before)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_seed_decides(method: str) -> None:
+    """Catches hidden randomness, and a seed that is not used."""
+    X, _ = cloud(3, 3000, 1)
+    first, second, other = (nl.initial_sample(KERNEL, X, 20, method, seed=seed) for seed in (1, 1, 2))
+    assert np.array_equal(first, second)
+    assert np.array_equal(first, other) == (not STARTS[method].random)
+    generator = np.random.default_rng(1)
+    assert np.array_equal(nl.initial_sample(KERNEL, X, 20, method, seed=generator), first)
+
+
+def digests() -> dict[str, str]:
+    result = {}
+    for d, n, N in ((2, 80, 1500), (8, 50, 2600), (30, 150, 1300)):
+        X, _ = cloud(d, N, n)
+        for method in METHODS:
+            sample = nl.initial_sample(KERNEL, X, n, method, seed=5)
+            result[f"{method} d={d}"] = hashlib.sha256(sample.tobytes()).hexdigest()
+    return result
+
+
+SCRIPT = """
+import json
+from tests.starts.test_starts import digests
+import nystrom_lib as nl
+result = {}
+for k in (1, 2, 4):
+    with nl.threads(k):
+        result[k] = digests()
+print(json.dumps(result))
+"""
+
+
+def test_thread_count_does_not_change_a_bit(root: Path) -> None:
+    """Catches a reduction whose order depends on the threads. In a process of its own, for numba fixes its pool."""
+    environment = {**os.environ, "NUMBA_NUM_THREADS": "4"}
+    run = subprocess.run([sys.executable, "-c", SCRIPT], cwd=root, env=environment, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    found = json.loads(run.stdout)
+    assert found["1"] == found["2"] == found["4"] == digests()
+
+
+# -- what is refused -------------------------------------------------------------------------------------------
+
+
+def test_unknown_methods_are_refused_with_a_guess() -> None:
+    X, _ = cloud(2, 10, 1)
+    for function in (nl.initial_sample, nl.initial_indices):
+        with pytest.raises(ValueError, match=r"method is 'kmean' \(did you mean 'kmeans'\?\); it must be 'uniform', "):
+            function(KERNEL, X, 3, "kmean", seed=0)
+        with pytest.raises(ValueError, match=r"method is None; it must be 'uniform'"):
+            function(KERNEL, X, 3, None, seed=0)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("n", [0, -1, 11, 2.0])
+@pytest.mark.parametrize("method", METHODS)
+def test_impossible_sizes_are_refused(method: str, n: Any) -> None:
+    X, _ = cloud(2, 10, 1)
+    with pytest.raises(ValueError, match=rf"^n is {n}; it must be .*\.$"):
+        nl.initial_sample(KERNEL, X, n, method, seed=0)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_who_draws_asks_for_a_seed(method: str) -> None:
+    X, _ = cloud(2, 10, 1)
+    if STARTS[method].random:
+        with pytest.raises(ValueError, match="seed is None"):
+            nl.initial_sample(KERNEL, X, 3, method)
+    else:
+        assert nl.initial_sample(KERNEL, X, 3, method).shape == (3, 2)
+    with pytest.raises(ValueError, match="seed is -1"):
+        nl.initial_sample(KERNEL, X, 3, method, seed=-1)
+
+
+def test_points_that_are_no_data_points_have_no_indices() -> None:
+    with pytest.raises(ValueError, match=r"method is 'kmeans'; its points are no data points and have no indices\."):
+        nl.initial_indices(KERNEL, [[0.0], [1.0]], 1, "kmeans", seed=0)
+
+
+def test_what_is_no_kernel_is_refused() -> None:
+    with pytest.raises(ValueError, match="kernel is 'Gaussian'"):
+        nl.initial_sample("Gaussian", [[0.0]], 1, seed=0)  # type: ignore[arg-type]
+
+
+# -- the helpers -----------------------------------------------------------------------------------------------
+
+
+def test_originals_finds_the_first_of_copies() -> None:
+    """Catches copies that are far apart in the data, a zero that is not its negative, blocks that do not meet."""
+    data = np.array([[1.0, 0.0], [2.0, 0.0], [1.0, -0.0], [1.0, 5.0], [2.0, 0.0]])
+    assert originals(data).tolist() == [0, 1, 0, 3, 1]
+    many = np.random.default_rng(0).integers(0, 40, (25_000, 2)).astype(float)
+    first: dict[tuple[float, ...], int] = {}
+    assert originals(many).tolist() == [first.setdefault(tuple(row), i) for i, row in enumerate(many)]
+
+
+def test_fill_up_takes_new_points_before_copies() -> None:
+    data = np.array([[0.0], [0.0], [1.0], [2.0], [1.0], [3.0]])
+    there = np.array([4])
+    assert fill_up(data, there, 4).tolist() == [4, 0, 3, 5]
+    assert fill_up(data, there, 6).tolist() == [4, 0, 3, 5, 1, 2]
+    assert fill_up(data, np.array([4, 2, 0]), 2).tolist() == [4, 2]
+    drawn = fill_up(data, there, 6, np.random.default_rng(1))
+    assert sorted(drawn[1:4]) == [0, 3, 5] and sorted(drawn[4:]) == [1, 2]
