@@ -11,6 +11,7 @@ from .criteria import nystrom_errors
 from .derivatives import radial_skd_hessian
 from .descent import stochastic_gradient_descent
 from .kernels import Gaussian
+from .starts import initial_sample
 
 
 def warm_up() -> float:
@@ -42,6 +43,7 @@ def warm_up() -> float:
             stochastic_gradient_descent(kernel, points, sample, step=1e-9, iterations=1, batch_size=2600, seed=0)
             nystrom_errors(kernel, points, sample, precision="double")
             kernel.matrix(points[:300])
+            initial_sample(kernel, points, 20, "kmeans", seed=0)
     nystrom_errors(kernel, points[:50], sample, precision="extended")
     radial_skd_hessian(kernel, points[:50], sample[:2])
     return time.perf_counter() - begin

@@ -6,7 +6,7 @@ random. Points far from all others come early, which a kernel matrix with outlie
 Cost: O(Nn²) time; a factor of n × N numbers is held. Once every residual is 0 to rounding, unused points follow in
 their order.
 
-S. Fine and K. Scheinberg, *Efficient SVM training using low-rank kernel representations*, JMLR 2, 2001.
+Reference: S. Fine and K. Scheinberg, *Efficient SVM training using low-rank kernel representations*, JMLR 2, 2001.
 
 Examples
 --------

@@ -11,7 +11,7 @@ points as the data are spread.
 Cost: O(nN) evaluations of the kernel and O(NM) for μ, which comes from M = ``EMBEDDED`` data points drawn uniformly
 where there are more.
 
-Y. Chen, M. Welling and A. Smola, *Super-samples from kernel herding*, UAI 2010.
+Reference: Y. Chen, M. Welling and A. Smola, *Super-samples from kernel herding*, UAI 2010.
 
 Examples
 --------

@@ -6,8 +6,8 @@ no part, but the quantisation error that k-means lessens bounds the error of a N
 
 Cost: O(nNd) time an iteration, a few numbers for each data point.
 
-S. P. Lloyd, *Least squares quantization in PCM*, IEEE Trans. Inf. Theory 28, 1982; for landmarks K. Zhang, I. W. Tsang
-and J. T. Kwok, *Improved Nyström low-rank approximation and error analysis*, ICML 2008.
+References: S. P. Lloyd, *Least squares quantization in PCM*, IEEE Trans. Inf. Theory 28, 1982; for landmarks K. Zhang,
+I. W. Tsang and J. T. Kwok, *Improved Nyström low-rank approximation and error analysis*, ICML 2008.
 
 Examples
 --------

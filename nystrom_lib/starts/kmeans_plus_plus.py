@@ -6,7 +6,7 @@ The first is uniform; each further one is a data point x drawn with probability 
 Cost: O(nNd) time, a copy of the data. Beyond some hundred million pairs the seeds come from a part of the data drawn
 uniformly: ``PAIRS`` / n points, and never fewer than ``SHARE`` n.
 
-D. Arthur and S. Vassilvitskii, *k-means++: the advantages of careful seeding*, SODA 2007.
+Reference: D. Arthur and S. Vassilvitskii, *k-means++: the advantages of careful seeding*, SODA 2007.
 
 Examples
 --------

@@ -9,7 +9,7 @@ on to all data. The ridge λ is the sum of the eigenvalues beyond the k-th, as t
 Cost: O(Nn) evaluations of the kernel and O(Nn²) time; no array is larger than the data or n × n. Copies add up their
 scores and are drawn as one point.
 
-C. Musco and C. Musco, *Recursive sampling for the Nyström method*, NeurIPS 2017 (arXiv 1605.07583).
+Reference: C. Musco and C. Musco, *Recursive sampling for the Nyström method*, NeurIPS 2017 (arXiv 1605.07583).
 
 Examples
 --------

@@ -1,16 +1,16 @@
 r"""The pivots of a randomly pivoted Cholesky decomposition.
 
 Each is drawn with probability proportional to the residual :math:`K(x,x)-\hat K(x,x)` that those before it leave: a
-compromise between ``uniform`` and ``greedy``, with errors in the trace norm near the best possible. Pivots are proposed
-a block at a time and accepted with the probability that makes the result one drawn one by one.
+compromise between ``uniform`` and ``greedy``. Pivots are proposed a block at a time and accepted with the probability
+that makes the result one drawn one by one.
 
 Cost: O(Nn²) time, nearly all in matrix products; a factor of n × N numbers is held. Once every residual is 0 to
 rounding, unused points follow at random.
 
-Y. Chen, E. N. Epperly, J. A. Tropp and R. J. Webber, *Randomly pivoted Cholesky: practical approximation of a kernel
-matrix with few entry evaluations*, Comm. Pure Appl. Math. 78, 2025 (arXiv 2207.06503); by blocks: E. N. Epperly,
-J. A. Tropp and R. J. Webber, *Embrace rejection: kernel matrix approximation by accelerated randomly pivoted Cholesky*,
-arXiv 2410.03969.
+References: Y. Chen, E. N. Epperly, J. A. Tropp and R. J. Webber, *Randomly pivoted Cholesky: practical approximation of
+a kernel matrix with few entry evaluations*, arXiv 2207.06503, 2023; by blocks: E. N. Epperly, J. A. Tropp and R. J.
+Webber, *Embrace rejection: kernel matrix approximation by accelerated randomly pivoted Cholesky*, arXiv 2410.03969,
+2024.
 
 Examples
 --------
