@@ -42,6 +42,7 @@ from .kernels import (
     dot_product_kernel,
     radial_kernel,
 )
+from .landmarks import Landmarks, find_landmarks
 from .lipschitz import LipschitzBound, lipschitz_bound
 from .objectives import Objective, RadialSKD, TraceError
 from .radial_skd import radial_skd, skd_coefficient, squared_frobenius_norm
@@ -73,6 +74,7 @@ __all__ = [
     "FixedStep",
     "Gaussian",
     "Kernel",
+    "Landmarks",
     "LipschitzBound",
     "Matern",
     "Momentum",
@@ -95,6 +97,7 @@ __all__ = [
     "draw_batch",
     "estimate_T1",
     "estimate_T2",
+    "find_landmarks",
     "four_sample_gradient",
     "gradient_descent",
     "hessian_vector_product",

@@ -242,7 +242,7 @@ def descend(
         raise ValueError(f"rule is {rule!r}; it must be a step rule, such as Adam().")
     draw: Draw
     if batch_size is None:
-        size, draw = 0, _everything
+        size, draw = 0, no_batches
     elif rule.exact_only:
         raise ValueError(f"batch_size is {batch_size!r}; {type(rule).__name__} needs the exact gradient.")
     else:
@@ -260,7 +260,7 @@ def descend(
 Draw = Callable[[int], NDArray[np.int64]]
 
 
-def _everything(count: int) -> NDArray[np.int64]:
+def no_batches(count: int) -> NDArray[np.int64]:
     """No batches: rows of nothing stand for all of the data."""
     return np.empty((count, 0), dtype=np.int64)
 
@@ -270,15 +270,29 @@ def independent_batches(N: int, size: int, rng: np.random.Generator) -> Draw:
     return lambda count: rng.integers(0, N, size=(count, size))
 
 
-class Budget:
-    """Steps, seconds, or both, whichever ends first; the clock runs from here on."""
+def shuffled_batches(N: int, size: int, rng: np.random.Generator) -> Draw:
+    """All indices in shuffled order, then again in another: no point comes twice before every other has."""
+    rest = np.empty(0, dtype=np.int64)
 
-    def __init__(self, iterations: int | None, seconds: float | None) -> None:
+    def draw(count: int) -> NDArray[np.int64]:
+        nonlocal rest
+        while len(rest) < count * size:
+            rest = np.concatenate([rest, rng.permutation(N)])
+        batches, rest = rest[: count * size], rest[count * size :]
+        return np.ascontiguousarray(batches.reshape(count, size))
+
+    return draw
+
+
+class Budget:
+    """Steps, seconds, or both, whichever ends first; the clock runs from here on, or since ``begin``."""
+
+    def __init__(self, iterations: int | None, seconds: float | None, begin: float | None = None) -> None:
         if iterations is None and seconds is None:
             raise ValueError("Give iterations, or seconds, or both: a descent needs an end.")
         self.iterations = None if iterations is None else check.whole("iterations", iterations, least=0)
         self.seconds = None if seconds is None else check.positive("seconds", seconds)
-        self.begin = time.perf_counter()
+        self.begin = time.perf_counter() if begin is None else begin
 
     def elapsed(self) -> float:
         """Seconds since the beginning."""
@@ -340,7 +354,7 @@ def _radial_descent(
     dtype: Any,
     batch: int = 0,
     first_part: int = 0,
-    draw: Draw = _everything,
+    draw: Draw = no_batches,
 ) -> Descent:
     """The paper's descents, which know a few things more: two samples, single precision, a constant given."""
     kernel, data, sample = checked(kernel, data, sample)

@@ -1,0 +1,144 @@
+r"""Exchange: landmarks that explain least, dropped for points that would explain most.
+
+A descent moves landmarks a few widths of the kernel at most. What a bad start put where nothing is left to explain, or
+what no landmark was near, only an exchange repairs.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._threads import steady
+from ._validation import Array
+from .kernels import Kernel
+from .objectives import Objective, TraceError
+from .steps import Adam
+from .steps.adam import TraceEngine
+from .steps.base import Engine
+
+#: Shares of the budget at which landmarks are exchanged: early, so that the descent can still settle what is new.
+SHARES = (0.0, 0.03, 0.06, 0.1)
+#: Of the whole effort, what exchanges may take.
+EFFORT = 0.1
+POINTS = 1_024  #: points that an exchange looks at
+
+_WORTH = 2.0  # a point replaces a landmark if it gains so many times what the landmark costs
+_SHARE = 0.1  # of the landmarks at most, at a time
+_CANDIDATES = 128  # points looked at, drawn by what the landmarks leave of them
+_RIDGE = 1e-10
+
+
+@steady
+def exchange(
+    kernel: Kernel, sample: Array, points: Array, rng: np.random.Generator
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    r"""Which landmarks to drop, and which of the points to take in their place; both may be empty.
+
+    With :math:`\mathbf A=\mathbf W^{-1}\mathbf C` the error over the points grows by
+    :math:`\sum_x A_{jx}^2/(\mathbf W^{-1})_{jj}` without landmark j, exactly, and shrinks by
+    :math:`\sum_l R_{il}^2/R_{ii}` with point i, **R** being what the landmarks leave of the points' kernel matrix. A
+    point's gain from itself is not counted: among all the data it is one of many more. After each choice **R** is
+    what that point leaves of it, so that no two points are taken for the same gain.
+
+    Costs O(n³ + n²m + 128 nm) for m points.
+
+    Examples
+    --------
+    >>> import numpy as np, nystrom_lib as nl
+    >>> from nystrom_lib.exchange import exchange
+    >>> points = np.array([[0.0], [0.1], [3.0], [3.1]])
+    >>> exchange(nl.Gaussian(1.0), np.array([[0.0], [9.0]]), points, np.random.default_rng(0))
+    (array([1]), array([3]))
+    """
+    from scipy.linalg import solve_triangular
+
+    none = np.empty(0, dtype=np.int64)
+    W = kernel.matrix(sample)
+    np.fill_diagonal(W, np.diag(W) * (1.0 + _RIDGE))
+    try:
+        L = np.linalg.cholesky(W)
+    except np.linalg.LinAlgError:
+        return none, none
+    inverse = solve_triangular(L, np.eye(len(L)), lower=True)
+    V = inverse @ kernel.matrix(sample, points)
+    costs = np.square(inverse.T @ V).sum(axis=1) / np.square(inverse).sum(axis=0)
+    diagonal = kernel.diagonal(points)
+    left = diagonal - np.square(V).sum(axis=0)
+    floor = 1e-8 * float(diagonal.max())
+    left[left < floor] = 0.0
+    if not left.any():
+        return none, none
+    count = int(min(_CANDIDATES, np.count_nonzero(left)))
+    candidates = np.sort(rng.choice(len(points), count, replace=False, p=left / left.sum()))
+    own = np.arange(count), candidates
+    R = kernel.matrix(points[candidates], points) - V[:, candidates].T @ V
+    order = np.argsort(costs, kind="stable")
+    taken: list[int] = []
+    for j in order[: max(1, int(_SHARE * len(sample)))]:
+        left = R[own]
+        gains = np.where(left > floor, np.square(R).sum(axis=1) / np.maximum(left, floor) - left, 0.0)
+        best = int(np.argmax(gains))
+        if not gains[best] > _WORTH * costs[j]:
+            break
+        taken.append(int(candidates[best]))
+        R = R - np.outer(R[:, candidates[best]], R[best] / R[own][best])
+    return order[: len(taken)].astype(np.int64), np.array(taken, dtype=np.int64)
+
+
+class AdamWithExchanges(Adam):
+    """Adam on the trace error, with a few early exchanges."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        super().__init__()
+        object.__setattr__(self, "rng", rng)
+
+    def engine(self, objective: Objective, sample: Array, batch_size: int) -> Engine:
+        """For the trace error alone."""
+        assert type(objective) is TraceError
+        return ExchangeEngine(self, objective, sample, batch_size)
+
+
+class ExchangeEngine(TraceEngine):
+    """Exchanges at its shares of the budget, as far as they cost no more than their part of it."""
+
+    def __init__(self, rule: AdamWithExchanges, objective: TraceError, sample: Array, batch_size: int) -> None:
+        super().__init__(rule, objective, sample, batch_size)
+        self._rng: np.random.Generator = rule.rng  # type: ignore[attr-defined]
+        self._shares = list(SHARES)
+        self._left = EFFORT
+        n, m = len(sample), min(POINTS, len(objective.data))
+        step = objective.cost(n, batch_size or len(objective.data))
+        self._cost = 2.0 * (1.5 * n * n * (n + m) + _CANDIDATES * n * m) / step  # in steps; numpy is slower than they
+
+    def advance(self, batches: NDArray[np.int64], used: float, per_step: float) -> int:
+        """Steps up to the next exchange, that, and so on."""
+        done = 0
+        while done < len(batches):
+            now = used + done * per_step
+            if self._shares and now >= self._shares[0] and per_step > 0.0:
+                self._exchange(per_step)
+            count = len(batches) - done
+            if self._shares and per_step > 0.0:
+                count = min(count, max(1, math.ceil((self._shares[0] - now) / per_step)))
+            taken = super().advance(batches[done : done + count], now, per_step)
+            done += taken
+            if taken < count:
+                break
+        return done
+
+    def _exchange(self, per_step: float) -> None:
+        del self._shares[0]
+        self._left -= self._cost * per_step
+        if self._left < 0.0:
+            self._shares.clear()
+            return
+        data = self._objective.data
+        chosen = self._rng.choice(len(data), min(POINTS, len(data)), replace=False)
+        points = data[np.sort(chosen)].astype(np.float64)
+        dropped, taken = exchange(self._objective.kernel, self._sample, points, self._rng)
+        self._sample[dropped] = points[taken]
+        self._adaptive.first[dropped] = 0.0
+        self._adaptive.second[dropped] = 0.0

@@ -1,0 +1,252 @@
+r"""The one call: good landmarks for a kernel and data, by rules that say what they chose and why."""
+
+from __future__ import annotations
+
+import difflib
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _validation as check
+from ._validation import Array, as_writable
+from .advice import advised_batch_size, advised_iterations, advised_step
+from .approximation import NystromApproximation
+from .descent import Budget, Draw, follow, independent_batches, no_batches, shuffled_batches
+from .exchange import AdamWithExchanges
+from .kernels import Kernel, require
+from .objectives import OBJECTIVES, Objective
+from .starts import STARTS
+from .steps import LBFGS, Adam, FixedStep, StepRule
+
+__all__ = ["Landmarks", "find_landmarks"]
+
+LEAST_BATCH = 96  #: points of a batch at least: fewer say too little, and cost hardly less
+JUDGED = 2_048  #: points on which start and end are compared
+EPOCHS = 1_000_000  #: up to this many points, batches go through the data in shuffled order, without repeats
+LOCAL = 2_000  #: from so many landmarks on, each point looks only at those nearest to it
+WHOLE = 5_000  #: points for descents that need exact gradients
+
+
+@dataclass(frozen=True)
+class Landmarks:
+    """What :func:`find_landmarks` found."""
+
+    sample: Array  #: the landmarks, shape (n, d)
+    method: str  #: what they were found with
+    reasons: tuple[str, ...]  #: a sentence for each choice
+    start_error: float  #: mean of K(x, x) − K̂(x, x) over the points judged, before the descent
+    error: float  #: the same of ``sample``; times N it estimates the trace error
+    indices: NDArray[np.int64] | None  #: where the landmarks stand in the data, if they are data points
+    steps: int  #: steps of descent taken
+
+
+def find_landmarks(
+    kernel: Kernel,
+    data: ArrayLike,
+    n: int,
+    *,
+    method: str = "auto",
+    seconds: float | None = None,
+    iterations: int | None = None,
+    seed: Any = 0,
+    start: str | ArrayLike = "uniform",
+    progress: Callable[[int], object] | None = None,
+) -> Landmarks:
+    r"""n landmarks whose Nyström approximation of the kernel matrix has a small trace error.
+
+    By default a descent on the trace error itself (:class:`TraceError`) with batches, by :class:`Adam`, from a uniform
+    sample, with a few early exchanges of landmarks that explain little; for thousands of landmarks each point looks
+    only at those nearest to it (:class:`LocalTraceError`). The sample returned is never worse than the start, judged
+    on points drawn for that purpose. ``.reasons`` says what was chosen and why.
+
+    Parameters
+    ----------
+    kernel
+        The kernel K.
+    data
+        The points, a row each; a memory map will do.
+    n
+        How many landmarks, from 1 to N.
+    method
+        ``"auto"``; an objective to descend on (``"trace"``, ``"local-trace"``, ``"radial-skd"``, ``"weighted-skd"``);
+        or a way to choose points without descent (``"uniform"``, ``"kmeans"``, ``"rpcholesky"``, …).
+    seconds, iterations
+        The effort, in seconds of wall clock or steps of descent. By default so many steps that ten times more would
+        gain about two per cent. Without ``seconds`` the same arguments give the same landmarks, to the last bit.
+    seed
+        A whole number, a ``SeedSequence`` or a ``Generator``.
+    start
+        Where to begin a descent: a way to choose points, or the points themselves.
+    progress
+        Called with the number of steps done so far, from time to time; ``StopIteration`` ends the descent.
+
+    Examples
+    --------
+    >>> import nystrom_lib as nl
+    >>> data, kernel = nl.datasets.bigaussian().X, nl.Gaussian(rho=16.0)
+    >>> landmarks = nl.find_landmarks(kernel, data, 50)
+    >>> landmarks.method, landmarks.sample.shape
+    ('trace', (50, 2))
+    >>> nl.approximation_factors(kernel, data, landmarks.sample, "trace").trace < 1.4
+    True
+    """
+    kernel, data = require(kernel), as_writable(check.points("data", data))
+    n = check.whole("n", n, least=1, most=len(data), why=", the number of data points")
+    if iterations is not None:
+        iterations = check.whole("iterations", iterations, least=0)
+    if seconds is not None:
+        seconds = check.positive("seconds", seconds)
+    search = _Search(kernel, data, n, check.generator("seed", seed), progress)
+    if method in STARTS:
+        return search.choose(method)
+    return search.descend(*search.named(method), search.begin(start), iterations, seconds)
+
+
+class _Search:
+    """One call of :func:`find_landmarks`, with a generator for each thing that is drawn."""
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        data: NDArray[Any],
+        n: int,
+        rng: np.random.Generator,
+        progress: Callable[[int], object] | None,
+    ) -> None:
+        self.kernel, self.data, self.n, self.progress = kernel, data, n, progress
+        self.for_start, self.for_batches, self.for_exchanges, self.for_judges = rng.spawn(4)
+        self.reasons: list[str] = []
+        self.began = time.perf_counter()
+
+    # --- what to do
+
+    def named(self, method: str) -> tuple[str, Objective]:
+        """The objective, by name or by rule."""
+        if method == "auto":
+            local = self.n > LOCAL and self.kernel.radial
+            method = "local-trace" if local else "trace"
+            why = f"n = {self.n:,} is large: each point looks at its nearest landmarks" if local else "the error itself"
+            self.reasons.append(f"A descent on {method!r}: {why}.")
+        elif method in OBJECTIVES:
+            self.reasons.append(f"A descent on {method!r}, as asked.")
+        else:
+            names = ["auto", *OBJECTIVES, *STARTS]
+            close = difflib.get_close_matches(str(method), names, n=1)
+            hint = f" (did you mean {close[0]!r}?)" if close else ""
+            raise ValueError(f"method is {method!r}{hint}; it must be one of {', '.join(map(repr, names))}.")
+        return method, OBJECTIVES[method](self.kernel, self._looked_at(method))
+
+    def _looked_at(self, method: str) -> NDArray[Any]:
+        """All of the data, or as many as a descent with exact gradients can look at."""
+        if method != "weighted-skd" or len(self.data) <= WHOLE:
+            return self.data
+        self.reasons.append(f"It needs exact gradients, and looks at {WHOLE:,} of the points.")
+        return np.ascontiguousarray(self.data[self.for_batches.choice(len(self.data), WHOLE, replace=False)])
+
+    def begin(self, start: str | ArrayLike) -> tuple[Array, NDArray[np.int64] | None]:
+        """Where to begin."""
+        if isinstance(start, str):
+            if start not in STARTS:
+                raise ValueError(f"start is {start!r}; it must be points, or one of {', '.join(map(repr, STARTS))}.")
+            self.reasons.append(f"Begun at a sample chosen by {start!r}.")
+            drawn = STARTS[start].draw(self.kernel, self.data, self.n, self.for_start)
+            return drawn.points, drawn.indices
+        points = check.float_points("start", start, dimension=self.data.shape[1])
+        if len(points) != self.n:
+            raise ValueError(f"start has {len(points)} points; it must have n = {self.n}.")
+        self.reasons.append("Begun at the points given.")
+        return points, None
+
+    def plan(self, method: str, objective: Objective, first: Array) -> tuple[StepRule, int, Draw, int]:
+        """Rule, batch size, batches, and how many steps by default."""
+        N = len(objective.data)
+        if method == "radial-skd":
+            size = advised_batch_size(N, self.n) or 0
+            rule = FixedStep(advised_step(self.kernel, self.data, first, size or None))
+            draw = independent_batches(N, size, self.for_batches) if size else no_batches
+            return rule, size, draw, advised_iterations(size or None)
+        if method == "weighted-skd":
+            return LBFGS(), 0, no_batches, 100
+        size = min(max(self.n, LEAST_BATCH), N)
+        draw = (shuffled_batches if N <= EPOCHS else independent_batches)(N, size, self.for_batches)
+        adam = AdamWithExchanges(self.for_exchanges) if method == "trace" else Adam()
+        return adam, size, draw, default_iterations(self.n)
+
+    # --- doing it
+
+    def choose(self, method: str) -> Landmarks:
+        """Points without a descent."""
+        drawn = STARTS[method].draw(self.kernel, self.data, self.n, self.for_start)
+        error = self.judge(drawn.points)
+        return Landmarks(drawn.points, method, (f"Chosen by {method!r}, as asked.",), error, error, drawn.indices, 0)
+
+    def descend(
+        self,
+        method: str,
+        objective: Objective,
+        begun: tuple[Array, NDArray[np.int64] | None],
+        iterations: int | None,
+        seconds: float | None,
+    ) -> Landmarks:
+        """Move, and keep the better of beginning and end."""
+        first, indices = begun
+        began = time.perf_counter()
+        before = self.judge(first)
+        if seconds is not None:
+            seconds -= time.perf_counter() - began  # the end will be judged too
+        steps = 0
+        if before > self.nothing:
+            sample, after, steps = self.moved(method, objective, first, iterations, seconds)
+            if after < before:
+                return Landmarks(sample, method, tuple(self.reasons), before, after, None, steps)
+            self.reasons.append("The descent gained nothing: the start was kept.")
+        else:
+            self.reasons.append("The start leaves no error: nothing to descend on.")
+        return Landmarks(first, method, tuple(self.reasons), before, before, indices, steps)
+
+    def moved(
+        self, method: str, objective: Objective, first: Array, iterations: int | None, seconds: float | None
+    ) -> tuple[Array, float, int]:
+        """The sample at the end of the descent, its error, and the steps taken."""
+        rule, size, draw, usual = self.plan(method, objective, first)
+        if iterations is None and seconds is None:
+            iterations = usual
+        budget = Budget(iterations, seconds, self.began)
+        run = follow(objective, first, rule, budget, size, draw, progress=self.progress)
+        points = f"{size:,}" if size else f"all {len(objective.data):,}"
+        self.reasons.append(f"{run.steps:,} steps by {type(rule).__name__}, each from {points} points.")
+        return run.sample, self.judge(run.sample), run.steps
+
+    # --- judging it
+
+    @cached_property
+    def judges(self) -> NDArray[Any]:
+        """The points on which samples are compared."""
+        N = len(self.data)
+        chosen = self.for_judges.choice(N, JUDGED, replace=False) if N > JUDGED else slice(None)
+        return np.ascontiguousarray(self.data[chosen])
+
+    @cached_property
+    def nothing(self) -> float:
+        """An error that is rounding."""
+        return 1e-14 * float(self.kernel.diagonal(self.judges).mean())
+
+    def judge(self, sample: Array) -> float:
+        """The mean error at those points."""
+        return float(NystromApproximation(self.kernel, sample).residuals(self.judges).mean())
+
+
+def default_iterations(n: int) -> int:
+    """Steps on the trace error after which more gain little.
+
+    Examples
+    --------
+    >>> default_iterations(50), default_iterations(1000)
+    (1000, 300)
+    """
+    return int(min(1000, max(100, 300_000 / n)))
