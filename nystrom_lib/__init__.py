@@ -44,7 +44,7 @@ from .kernels import (
 )
 from .landmarks import Landmarks, find_landmarks
 from .lipschitz import LipschitzBound, lipschitz_bound
-from .objectives import Objective, RadialSKD, TraceError
+from .objectives import LocalTraceError, Objective, RadialSKD, TraceError, WeightedSKD
 from .radial_skd import radial_skd, skd_coefficient, squared_frobenius_norm
 from .samples import uniform_indices, uniform_sample
 from .starts import initial_indices, initial_sample
@@ -76,6 +76,7 @@ __all__ = [
     "Kernel",
     "Landmarks",
     "LipschitzBound",
+    "LocalTraceError",
     "Matern",
     "Momentum",
     "NystromApproximation",
@@ -85,6 +86,7 @@ __all__ = [
     "RationalQuadratic",
     "StepRule",
     "TraceError",
+    "WeightedSKD",
     "advise",
     "advised_batch_size",
     "advised_iterations",

@@ -71,7 +71,7 @@ def exchange(
     left[left < floor] = 0.0
     if not left.any():
         return none, none
-    count = int(min(_CANDIDATES, np.count_nonzero(left)))
+    count = min(_CANDIDATES, int(np.count_nonzero(left)))
     candidates = np.sort(rng.choice(len(points), count, replace=False, p=left / left.sum()))
     own = np.arange(count), candidates
     R = kernel.matrix(points[candidates], points) - V[:, candidates].T @ V

@@ -1,10 +1,14 @@
 """What to descend on. ``base`` states the contract; each objective has a file."""
 
 from .base import Objective
+from .local_trace_error import LocalTraceError
 from .radial_skd import RadialSKD
 from .trace_error import TraceError
+from .weighted_skd import WeightedSKD
 
-__all__ = ["OBJECTIVES", "Objective", "RadialSKD", "TraceError"]
+__all__ = ["OBJECTIVES", "LocalTraceError", "Objective", "RadialSKD", "TraceError", "WeightedSKD"]
 
 #: By name.
-OBJECTIVES: dict[str, type[Objective]] = {cls.name: cls for cls in (RadialSKD, TraceError)}
+OBJECTIVES: dict[str, type[Objective]] = {
+    cls.name: cls for cls in (RadialSKD, WeightedSKD, TraceError, LocalTraceError)
+}

@@ -12,7 +12,18 @@ from .._validation import Array
 from .base import Evaluate, Indices, Objective
 
 
-class RadialSKD(Objective):
+class Discrepancy(Objective):
+    """What the squared-kernel discrepancies share: a constant, and estimates that square an estimate."""
+
+    unbiased = False
+
+    @cached_property
+    def constant(self) -> float:
+        """‖K‖_F², which costs O(N²), once."""
+        return _sums.squared_frobenius_norm(self.kernel, self.data)
+
+
+class RadialSKD(Discrepancy):
     r"""The radial SKD :math:`R(S)` of Eq. (3), with the gradient of Eq. (5), and of Eq. (6) from a batch.
 
     A gradient costs O(n² + nb) and needs no factor of :math:`\mathbf K_S`, which is what the paper likes about it. The
@@ -29,12 +40,6 @@ class RadialSKD(Objective):
     """
 
     name = "radial-skd"
-    unbiased = False
-
-    @cached_property
-    def constant(self) -> float:
-        """‖K‖_F², which costs O(N²), once."""
-        return _sums.squared_frobenius_norm(self.kernel, self.data)
 
     def value(self, sample: ArrayLike) -> float:
         """R, its constant included."""
@@ -60,4 +65,4 @@ class RadialSKD(Objective):
 
     def cost(self, n: int, points: int) -> float:
         """Distances and sums of slopes, for half of the pairs of landmarks."""
-        return float(2.0 * self.data.shape[1] * n * (n / 2 + points))
+        return float(2 * self.data.shape[1] * n * (n / 2 + points))
