@@ -55,6 +55,23 @@ def test_an_edit_of_a_called_module_is_noticed(package: Path) -> None:
     assert outer_of_one(package) == (30, 0)
 
 
+def test_code_compiled_with_vectors_is_not_taken_for_plain_loops(package: Path) -> None:
+    """Catches a comparison of the vectors with themselves."""
+    assert outer_of_one(package) == (20, 0)
+    assert outer_of_one(package, NYSTROM_PLAIN_LOOPS="1") == (20, 0)
+    assert outer_of_one(package, NYSTROM_PLAIN_LOOPS="1") == (20, 1)
+
+
+def test_the_users_cache_serves_an_install_that_cannot_be_written_to(package: Path, tmp_path: Path) -> None:
+    """Catches a second place that is never tried."""
+    shutil.rmtree(package / "__pycache__", ignore_errors=True)
+    (package / "__pycache__").write_text("not a folder")
+    place = {"XDG_CACHE_HOME": str(tmp_path / "cache"), "HOME": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
+    assert outer_of_one(package, **place) == (20, 0)
+    assert outer_of_one(package, **place) == (20, 1)
+    assert list(tmp_path.glob("**/nystrom-companion/nystrom-*/**/*.nbc"))
+
+
 def test_works_where_nothing_can_be_written(package: Path) -> None:
     """Catches an import that fails because numba finds no folder for its cache, as in a read-only install."""
     nowhere = "/dev/null/nowhere"

@@ -82,6 +82,15 @@ def test_every_range_has_a_lower_bound(pyproject: dict[str, Any]) -> None:
     assert [str(r) for r in declared(pyproject) if not any(s.operator in (">=", "==") for s in r.specifier)] == []
 
 
+@pytest.mark.parametrize("name", ["llvmlite", "numba"])
+def test_compilers_end_with_the_tested_version(name: str, root: Path, pyproject: dict[str, Any]) -> None:
+    # The core relies on what they do not promise: the docstring of nystrom_lib/_core.
+    (requirement,) = [r for r in declared(pyproject) if r.name == name]
+    major, minor, *_ = pins(root / "requirements.lock")[name][0].split(".")
+    assert requirement.specifier.contains(f"{major}.{minor}.99")
+    assert not requirement.specifier.contains(f"{major}.{int(minor) + 1}")
+
+
 def test_the_library_declares_what_it_imports_and_imports_what_it_declares(
     root: Path, pyproject: dict[str, Any]
 ) -> None:

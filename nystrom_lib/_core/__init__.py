@@ -1,1 +1,25 @@
-"""The compiled loops. Nothing here validates, and nothing here knows the rest of the library."""
+"""The compiled loops. Nothing here checks its arguments, and nothing here imports the rest of the library.
+
+Six doors into numba are used that its documentation does not promise to keep. Therefore ``pyproject.toml`` ends the
+range of numba and llvmlite with the versions tested. To go on to a newer one: raise the two limits, ``make lock
+UPGRADE=--upgrade``, and run ``tests/test_vectors.py``, ``tests/test_cache.py`` and ``tests/test_threads.py`` first. A
+door that has closed shows there; this is what each is for, and what to do without it.
+
+1. Code generation: ``numba.core.cgutils`` (``alloca_once``, ``for_range_slice``), and ``context.make_array``,
+   ``get_value_type`` and ``get_dummy_value`` inside ``@intrinsic``. In :mod:`.vectors`, and for single instructions
+   in ``pairs.call``, ``compile.wide`` and ``precise.fma``. Why: LLVM vectorises short rows badly. Without it: every
+   vector call has a plain loop beside it with the same result, which does all the work where NYSTROM_PLAIN_LOOPS is
+   set, at half the speed or less; ``address`` may become ``array.ctypes.data``, ``call`` a function-pointer type.
+2. ``set.add(builder.function.attributes, …)`` in ``compile.wide``, past llvmlite's list of the attributes it knows.
+   Why: 512-bit vectors. Without it: empty the function; long loops lose up to a third of their speed.
+3. ``overloads``, ``library.get_pointer_to_function`` and ``fndesc.llvm_cfunc_wrapper_name`` in
+   ``compile.address_of``. Why: the address of a cached callback whose bits do not depend on which process compiled
+   it. Without it: ``numba.cfunc(…).address``, uncached, so that every process compiles its own and all agree.
+4. ``numba.config.CACHE_DIR`` set while a function is decorated, in ``compile._cached``. Why: a cache folder named
+   after all sources. Without it: leave the setting alone and cache nothing while developing, for numba's own folder
+   does not notice an edit in a file that is called into.
+5. A second function from the code of the first under another qualified name, in ``compile.both``; numba caches by
+   that name. Why: the same source on one thread and on several. Without it: write the loops out twice, by a template.
+6. ``jit_options={"forceinline": …}`` of ``overload`` in :mod:`.profiles`. Why: no copy of a loop is left outside its
+   caller for the linker to choose. Without it: generate each block loop as one function of its own.
+"""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -12,7 +12,6 @@ from typing import Any
 import numba
 from numba import types
 from numba.extending import intrinsic
-from numba.misc.appdirs import AppDirs
 
 #: Sums may be reordered (that is what lets them be vectorised) and products fused. Nothing promises LLVM that
 #: values are finite, so that a NaN on its way in is still a NaN on its way out.
@@ -23,20 +22,33 @@ SUMS = {"reassoc", "contract", "nsz"}
 ORDERED = {"contract"}
 
 
+#: Whether the plain loops beside the vectors of :mod:`.vectors` do all the work: where NYSTROM_PLAIN_LOOPS is set.
+PLAIN = bool(os.environ.get("NYSTROM_PLAIN_LOOPS"))
+
+
+def _places() -> Iterator[Path]:
+    """Where compiled code may be kept, the best place first."""
+    chosen = numba.config.CACHE_DIR  # type: ignore[attr-defined]
+    if chosen:
+        yield Path(chosen)
+        return
+    yield Path(__file__).parent / "__pycache__"
+    import pooch  # takes a while, and is seldom needed
+
+    yield Path(pooch.os_cache("nystrom-companion"))
+
+
 def _cache_folder() -> str:
     """Where compiled code is kept: a folder named after the sources of this package, or "" if none can be written.
 
-    numba notices an edit of the file a function lives in, but not of the files it calls into. With the sources in
-    the folder's name, code compiled from other sources is simply not found.
+    numba notices an edit of the file a function lives in, but not of the files it calls into, nor of a variable of
+    the environment. With both in the folder's name, code compiled from anything else is simply not found.
     """
-    here = Path(__file__).parent
-    sources = b"".join(path.read_bytes() for path in sorted(here.glob("*.py")))
-    name = f"nystrom-{hashlib.sha256(sources).hexdigest()[:16]}"
-    chosen = numba.config.CACHE_DIR  # type: ignore[attr-defined]
-    candidates = [chosen] if chosen else [here / "__pycache__", AppDirs("nystrom-companion", False).user_cache_dir]
-    for base in candidates:
+    sources = b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
+    name = f"nystrom-{hashlib.sha256(sources).hexdigest()[:16]}" + ("-plain" if PLAIN else "")
+    for place in _places():
+        folder = place / name
         try:
-            folder = Path(base) / name
             folder.mkdir(parents=True, exist_ok=True)
         except OSError:
             continue

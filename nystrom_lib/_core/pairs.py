@@ -111,7 +111,7 @@ def load_columns(X, start, m, centre, XT):
 @jit(flags=ORDERED)
 def transpose(A, m, n, B):
     """B[k, j] = A[j, k] for j < m, k < n, at the beginning of rows of whatever length."""
-    if m >= vectors.BYTES // A.itemsize and n >= vectors.BYTES // A.itemsize:
+    if min(m, n) >= vectors.lanes(A):
         vectors.transpose(A, address(A), A.shape[1], m, n, address(B), B.shape[1])
         return
     for j in range(m):
@@ -122,7 +122,7 @@ def transpose(A, m, n, B):
 @jit(flags=ORDERED)
 def exact_scalars(radial, t, at, stride, A, first, m, XT, k0, n, d):
     """t[at + j·stride + k] = the pair scalar of row ``first`` + j of A and column k0 + k of XT, from differences."""
-    if m >= vectors.ROWS and n >= vectors.BYTES // t.itemsize:
+    if m >= vectors.ROWS and n >= vectors.lanes(t):
         place = address(t) + at * t.itemsize
         rows, columns = address(A) + first * A.shape[1] * A.itemsize, address(XT) + k0 * XT.itemsize
         if radial:
@@ -200,7 +200,7 @@ def scalars(radial, t, A, first, norms_a, m, XT, norms_t, at, n, d):
 def gather(t, m, n, XA, first, G):
     """G[l, k] += Σ_j t[j·n + k] XA[first + j, l]."""
     width = XA.shape[1]
-    if n >= vectors.BYTES // t.itemsize:
+    if n >= vectors.lanes(t):
         rows = address(XA) + first * width * XA.itemsize
         vectors.gather(t, address(t), n, rows, width, m, width, address(G), G.shape[1])
         return

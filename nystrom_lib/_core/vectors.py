@@ -15,12 +15,20 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from .compile import PLAIN, jit
+
 BYTES = 64  #: of a vector: the widest there are; narrower machines do a vector in several
 ROWS = 4  #: rows of a tile of scalars done together
 COORDINATES = 3  #: sums over points done together: d + 1 is a multiple for d = 2, 5, 8
 REGISTERS = 12  #: of sums over points: those that follow each other use different ones, and need not wait
 
 _word = ir.IntType(64)
+
+
+@jit()
+def lanes(like):
+    """Numbers in a vector: an array with fewer columns is left to plain loops, and all are if PLAIN says so."""
+    return 2**62 if PLAIN else BYTES // like.itemsize
 
 
 @intrinsic

@@ -1,0 +1,309 @@
+"""Sums over pairs and the descents made of them at the edges of their tiles, against the formulas in numpy.
+
+There is a case for every size at which a tile, a vector, a group or a piece begins or ends.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import nystrom_lib as nl
+from nystrom_lib import descent as descent_module
+from nystrom_lib._core import pairs
+from nystrom_lib._sums import PairSums
+from tests.cases import cloud
+from tests.formulas import KERNELS, ROUNDING, descend, off, sensible_step, sums, terms
+
+LANDMARKS = (1, 2, 3, 7, 8, 9, 15, 16, 17, 50, 63, 64, 65, 80, 128, 129, 200, 257)
+POINTS = (1, 3, 4, 5, 47, 48, 49, 96, 97, 500, 1300)
+COORDINATES = (1, 2, 3, 7, 8, 9, 16, 17, 50)
+
+#: Every number of each list at least once with others in between; 449 and 1025 landmarks leave a last tile of one
+#: and make several groups, which up to 257 do not.
+SIZES = [
+    *((n, POINTS[i * 4 % 11], COORDINATES[i * 2 % 9]) for i, n in enumerate(LANDMARKS)),
+    *((n, POINTS[(i * 3 + 5) % 11], COORDINATES[(i * 5 + 4) % 9]) for i, n in enumerate(LANDMARKS)),
+    *((64, N, 10) for N in POINTS),
+    *((65, 500, d) for d in COORDINATES),
+    (50, 1300, 24),
+    (193, 49, 2),
+    (449, 97, 3),
+    (450, 500, 17),
+    (1025, 48, 2),
+]
+
+
+def test_sizes_are_all_there() -> None:
+    """Catches a list that lost a size, or constants that moved the tiles away from the sizes."""
+    for i, values in enumerate((LANDMARKS, POINTS, COORDINATES)):
+        assert set(values) <= {size[i] for size in SIZES}
+    for n, last, groups in ((64, 64, 1), (65, 25, 1), (257, 33, 1), (449, 1, 4), (1025, 1, 8)):
+        work = pairs.make_workspace(1, n, 1300, 2, np.empty(0))
+        size, tiles = work[6].shape[3], work[6].shape[1]
+        assert (n - (tiles - 1) * size, len(work[7])) == (last, groups)
+
+
+# --- values and gradients -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("n, N, d", SIZES)
+def test_values_and_gradients(n: int, N: int, d: int, name: str) -> None:
+    """Catches a tile left out, taken twice, not transposed, or read beyond its last landmark."""
+    kernel, (X, S) = KERNELS[name], cloud(d, N, n)
+    norm, total = sums(kernel, S, S)[0], sums(kernel, S, X)[0]
+    assert nl.radial_skd(kernel, X, S, constant=False) == pytest.approx(-(total**2) / norm, rel=ROUNDING)
+    assert off(nl.radial_skd_gradient(kernel, X, S), terms(kernel, X, S)) < ROUNDING
+
+
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize(
+    "n, b, c, d",
+    [(1, 1, 1, 1), (3, 1, 2, 2), (8, 2, 1, 3), (17, 3, 4, 8), (50, 5, 48, 17), (65, 49, 50, 2), (129, 300, 1, 50)],
+)
+def test_estimators(n: int, b: int, c: int, d: int, name: str) -> None:
+    """Catches batches smaller than the rows of a vector tile, or a batch that leaks into the other one's factor."""
+    kernel, (X, S) = KERNELS[name], cloud(d, 97, n)
+    rng = np.random.default_rng(n)
+    x, y = rng.integers(0, 97, b), rng.integers(0, 97, c)
+    assert off(nl.one_sample_gradient(kernel, X, S, x), terms(kernel, X, S, x, x)) < ROUNDING
+    assert off(nl.two_sample_gradient(kernel, X, S, x, y), terms(kernel, X, S, x, y)) < ROUNDING
+
+
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("N, d", [(1, 3), (65, 17), (500, 1), (896, 2), (897, 50), (1300, 16)])
+def test_frobenius_norm(N: int, d: int, name: str) -> None:
+    """Catches an off-diagonal tile counted once, or a strip of 896 that meets the next one wrongly."""
+    kernel, (X, _) = KERNELS[name], cloud(d, N, 1)
+    assert nl.squared_frobenius_norm(kernel, X) == pytest.approx(sums(kernel, X, X)[0], rel=ROUNDING)
+
+
+@pytest.mark.parametrize("d", [3, 16, 17, 50])
+def test_single_precision_data(d: int) -> None:
+    """Catches float32 data whose sums are float32 too: only their storage is."""
+    X, S = cloud(d, 97, 65)
+    narrow = X.astype(np.float32)
+    gradient = nl.radial_skd_gradient(KERNELS["gaussian"], narrow, S)
+    assert off(gradient, terms(KERNELS["gaussian"], narrow.astype(np.float64), S)) < ROUNDING
+
+
+@pytest.mark.parametrize("gap", [1e-12, 1e-9, 1e-6, 1e-3, 1e-2])
+@pytest.mark.parametrize("d", [16, 17, 50])
+def test_close_points(d: int, gap: float) -> None:
+    """Catches distances from norms that cancel: those of two points 1e-9 apart agree in all their digits.
+
+    The kernel is about as wide as the gap, so that only such pairs count, and wrong distances are wrong sums.
+    """
+    X, S = cloud(d, 97, 65)
+    X = np.concatenate([X, S[:40] + gap * np.sign(S[:40])])
+    S[60:] = S[:5] + gap
+    kernel = nl.Matern(1.5, lengthscale=gap * np.sqrt(d))
+    norm, total = PairSums(kernel, X, S).totals()
+    # Coordinates below one are rounded to 1e-16 when they are centred, and distances are no better known than that;
+    # distances that come from norms, those above a hundredth, have twelve digits.
+    known = 1e-12 + 2e-16 / gap
+    assert norm == pytest.approx(sums(kernel, S, S)[0], rel=known)
+    assert total == pytest.approx(sums(kernel, S, X)[0], rel=known)
+    assert total > 8
+
+
+@pytest.mark.parametrize("far", [1e8, 1e160])
+@pytest.mark.parametrize("d", [2, 16, 17, 50])
+@pytest.mark.parametrize("name", ["gaussian", "matern32"])
+def test_a_far_landmark_takes_no_digits_from_the_others(name: str, d: int, far: float) -> None:
+    """Catches coordinates about a mean that one landmark has moved away, and norms that overflow to ∞ − ∞ = NaN."""
+    kernel, (X, S) = KERNELS[name], cloud(d, 97, 9)
+    S[4] = far
+    with np.errstate(over="ignore"):  # in numpy: a distance of ∞ is right
+        first, second = terms(kernel, X, S)
+        value = -(sums(kernel, S, X)[0] ** 2) / sums(kernel, S, S)[0]
+    near = np.arange(9) != 4
+    assert nl.radial_skd(kernel, X, S, constant=False) == pytest.approx(value, rel=ROUNDING)
+    assert off(nl.radial_skd_gradient(kernel, X, S)[near], (first[near], second[near])) < ROUNDING
+
+
+@pytest.mark.parametrize("parts", [0, 1, 3])
+def test_few_parts(parts: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Catches a division by the number of parts where memory allows none, or parts that are not all added up."""
+    X, S = cloud(3, 1300, 449)
+    whole = PairSums(KERNELS["matern32"], X, S)
+    limited = PairSums(KERNELS["matern32"], X, S)
+    monkeypatch.setattr(pairs, "PARTS", parts * 6 * 449)
+    for slots in (1, 2):
+        limited._work[slots] = pairs.make_workspace.py_func(slots, 449, 1300, 3, limited._tiles)
+        assert [len(limited._work[slots][i]) for i in (7, 9)] == [max(parts, 1)] * 2
+    for found, expected in zip(limited.totals_and_left(), whole.totals_and_left(), strict=True):
+        assert np.max(np.abs(found - expected)) <= ROUNDING * np.max(np.abs(expected))
+
+
+@pytest.mark.parametrize("n, N, d", [(65, 1300, 2), (257, 500, 50), (449, 500, 17), (1025, 48, 3)])
+def test_one_and_two_threads(n: int, N: int, d: int) -> None:
+    """Catches parts that are cut or added differently when two threads share them."""
+    X, S = cloud(d, N, n)
+    batches = np.random.default_rng(0).integers(0, N, (3, 301))
+    for kernel in KERNELS.values():
+        results: list[Any] = []
+        for count in (1, 2):
+            with nl.threads(count):
+                step = 1e-3 / np.max(np.abs(nl.radial_skd_gradient(kernel, X, S)))
+                results.append(
+                    [
+                        nl.radial_skd(kernel, X, S, constant=False),
+                        nl.radial_skd_gradient(kernel, X, S),
+                        nl.stochastic_gradient_descent(
+                            kernel, X, S, step=step, iterations=3, batches=batches, estimator="two-sample"
+                        ).sample,
+                    ]
+                )
+        assert all(np.array_equal(one, two) for one, two in zip(*results, strict=True))
+
+
+# --- descents -----------------------------------------------------------------------------------------------------
+
+
+STEPS = [(1, 1, 1, 1), (2, 3, 2, 2), (9, 47, 3, 3), (17, 5, 16, 4), (64, 48, 17, 5), (65, 500, 2, 2), (129, 97, 8, 3)]
+
+
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("n, N, d, steps", STEPS)
+def test_gradient_descent(n: int, N: int, d: int, steps: int, name: str) -> None:
+    """Catches the landmarks before the last step handed out instead of those after it, for odd or even steps."""
+    kernel, (X, S) = KERNELS[name], cloud(d, N, n)
+    step = sensible_step(kernel, X, S)
+    expected = descend(kernel, X, S, step, [(None, None)] * steps)
+    found = nl.gradient_descent(kernel, X, S, step=step, iterations=steps).sample
+    # Rounding of a step of 0.02 · ROUNDING, grown a little by the next ones; coordinates are below 4.
+    assert np.max(np.abs(found - expected)) < 1e-13
+
+
+@pytest.mark.parametrize("estimator", ["one-sample", "two-sample"])
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize(
+    "n, d, b, steps", [(1, 2, 2, 1), (8, 1, 3, 2), (15, 3, 5, 3), (50, 17, 97, 4), (65, 2, 100, 5), (129, 8, 9, 2)]
+)
+def test_stochastic_descent(n: int, d: int, b: int, steps: int, name: str, estimator: str) -> None:
+    """Catches halves of a batch of unequal size scaled alike, or the buffers swapped wrongly."""
+    kernel, (X, S) = KERNELS[name], cloud(d, 97, n)
+    step, half = sensible_step(kernel, X, S), b // 2
+    batches = np.random.default_rng(n).integers(0, 97, (steps, b))
+    split = [(row, row) if estimator == "one-sample" else (row[:half], row[half:]) for row in batches]
+    found = nl.stochastic_gradient_descent(
+        kernel, X, S, step=step, iterations=steps, batches=batches, estimator=estimator
+    ).sample
+    assert np.max(np.abs(found - descend(kernel, X, S, step, split))) < 1e-12  # a batch of two may be steep
+
+
+@pytest.mark.parametrize("b", [1, 2, 3])
+def test_tiny_batches(b: int) -> None:
+    """Catches a batch of fewer points than a vector tile has rows."""
+    kernel, (X, S) = KERNELS["gaussian"], cloud(2, 20, 17)
+    batches = np.random.default_rng(b).integers(0, 20, (7, b))
+    step = sensible_step(kernel, X, S)
+    found = nl.stochastic_gradient_descent(kernel, X, S, step=step, iterations=7, batches=batches).sample
+    assert np.max(np.abs(found - descend(kernel, X, S, step, [(row, row) for row in batches]))) < 1e-12
+
+
+def test_read_only_batches() -> None:
+    """Catches batches of another type than those we draw: everything would be compiled once more for them."""
+    kernel, (X, S) = KERNELS["gaussian"], cloud(2, 20, 17)
+    batches = np.random.default_rng(0).integers(0, 20, (3, 4))
+    expected = nl.stochastic_gradient_descent(kernel, X, S, step=1e-4, iterations=3, batches=batches).sample
+    before = len(pairs.run.signatures)
+    batches.setflags(write=False)
+    found = nl.stochastic_gradient_descent(kernel, X, S, step=1e-4, iterations=3, batches=batches).sample
+    assert np.array_equal(found, expected)
+    assert len(pairs.run.signatures) == before
+
+
+@pytest.mark.parametrize("chunk", [1, 2, 3])
+def test_chunks(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Catches buffers that a chunk of an odd number of steps leaves swapped for the next one."""
+    kernel, (X, S) = KERNELS["gaussian"], cloud(3, 48, 65)
+    step = sensible_step(kernel, X, S)
+    monkeypatch.setattr(descent_module, "_CHUNK", chunk * 65 * (48 + 65) * 3)
+    seen: list[int] = []
+    run = nl.gradient_descent(kernel, X, S, step=step, iterations=7, keep_path=False, progress=seen.append)
+    assert seen == [*range(chunk, 7, chunk), 7]
+    assert np.max(np.abs(run.sample - descend(kernel, X, S, step, [(None, None)] * 7))) < 1e-13
+    path = nl.gradient_descent(kernel, X, S, step=step, iterations=7, keep_path=True).path
+    assert path is not None
+    for i, sample in enumerate(path):
+        assert np.max(np.abs(sample - descend(kernel, X, S, step, [(None, None)] * i))) < 1e-13
+
+
+@pytest.mark.parametrize("chunk", [1, 2, 3, 50])
+def test_last_good_sample_across_chunks(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Catches a step taken back into a buffer that a chunk's end has left elsewhere."""
+    kernel, (X, S) = KERNELS["polynomial"], cloud(2, 20, 9)
+    monkeypatch.setattr(descent_module, "_CHUNK", chunk * 9 * (20 + 9) * 2)
+    with pytest.raises(nl.DescentError) as caught:
+        nl.gradient_descent(kernel, X, S, step=1e60, iterations=50)
+    error = caught.value
+    assert np.isfinite(nl.radial_skd(kernel, X, error.sample))
+    before = nl.gradient_descent(kernel, X, S, step=1e60, iterations=error.iteration - 1)
+    assert np.array_equal(before.sample, error.sample)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize(
+    "n, d, steps", [(1, 1, 1), (7, 2, 2), (15, 3, 3), (16, 16, 2), (17, 17, 3), (50, 2, 2), (65, 50, 3), (449, 2, 2)]
+)
+def test_single_precision_descents(n: int, d: int, steps: int, name: str) -> None:
+    """Catches vectors of 16 lanes handled as if they had eight: fewer landmarks than lanes, or a short last tile."""
+    kernel, (X, S) = KERNELS[name], cloud(d, 97, n)
+    step, batches = sensible_step(kernel, X, S), np.random.default_rng(n).integers(0, 97, (steps, 33))
+    with nl.threads(1):  # compiled once more for single precision, which is enough for one thread
+        exact = nl.gradient_descent(kernel, X, S, step=step, iterations=steps, dtype=np.float32).sample
+        stochastic = nl.stochastic_gradient_descent(
+            kernel, X, S, step=step, iterations=steps, batches=batches, dtype=np.float32
+        ).sample
+    # Coordinates are kept to 6e-8 of their size, which is about one; a step adds as much again.
+    assert np.max(np.abs(exact - descend(kernel, X, S, step, [(None, None)] * steps))) < 1e-6
+    assert np.max(np.abs(stochastic - descend(kernel, X, S, step, [(row, row) for row in batches]))) < 1e-6
+
+
+# --- what must not matter -----------------------------------------------------------------------------------------
+
+shapes = st.tuples(st.integers(1, 140), st.integers(1, 60), st.sampled_from((1, 2, 3, 8, 16, 17, 20)))
+kernels = st.sampled_from(sorted(KERNELS))
+
+
+@given(shape=shapes, name=kernels, seed=st.integers(0, 99))
+@settings(max_examples=40)
+def test_order_of_landmarks(shape: tuple[int, int, int], name: str, seed: int) -> None:
+    """Catches a landmark whose sums depend on which lane, or which tile, it is in."""
+    n, N, d = shape
+    kernel, (X, S) = KERNELS[name], cloud(d, N, n, seed)
+    order = np.random.default_rng(seed).permutation(n)
+    back = np.argsort(order)
+    assert off(nl.radial_skd_gradient(kernel, X, S[order])[back], terms(kernel, X, S)) < ROUNDING
+
+
+@given(shape=shapes, name=kernels, seed=st.integers(0, 99))
+@settings(max_examples=40)
+def test_every_landmark_twice(shape: tuple[int, int, int], name: str, seed: int) -> None:
+    """Catches coincident landmarks not at distance 0: R stays as it is, and each copy has half the gradient."""
+    n, N, d = shape
+    kernel, (X, S) = KERNELS[name], cloud(d, N, n, seed)
+    twice = np.concatenate([S, S[::-1]])
+    once = nl.radial_skd(kernel, X, S, constant=False)
+    assert nl.radial_skd(kernel, X, twice, constant=False) == pytest.approx(once, rel=ROUNDING)
+    first, second = terms(kernel, X, S)
+    gradient = nl.radial_skd_gradient(kernel, X, twice)
+    assert off(2 * gradient[:n], (first, second)) < ROUNDING
+    assert off(2 * gradient[: n - 1 : -1], (first, second)) < ROUNDING
+
+
+@given(shape=shapes, name=st.sampled_from(("gaussian", "matern32")), seed=st.integers(0, 99))
+@settings(max_examples=40)
+def test_translation(shape: tuple[int, int, int], name: str, seed: int) -> None:
+    """Catches sums of φ'x about the origin: six digits would be lost a million away from it."""
+    n, N, d = shape
+    kernel = KERNELS[name]
+    X, S = (np.round(points * 2**20) / 2**20 for points in cloud(d, N, n, seed))  # so that the shift is exact
+    assert off(nl.radial_skd_gradient(kernel, X + 1e6, S + 1e6), terms(kernel, X, S)) < ROUNDING
