@@ -44,8 +44,8 @@ def test_sizes_are_all_there() -> None:
         assert set(values) <= {size[i] for size in SIZES}
     for n, last, groups in ((64, 64, 1), (65, 25, 1), (257, 33, 1), (449, 1, 4), (1025, 1, 8)):
         work = pairs.make_workspace(1, n, 1300, 2, np.empty(0))
-        size, tiles = work[6].shape[3], work[6].shape[1]
-        assert (n - (tiles - 1) * size, len(work[7])) == (last, groups)
+        size, tiles = work.landmark_parts.shape[3], work.landmark_parts.shape[1]
+        assert (n - (tiles - 1) * size, len(work.landmark_totals)) == (last, groups)
 
 
 # --- values and gradients -----------------------------------------------------------------------------------------
@@ -136,7 +136,8 @@ def test_few_parts(parts: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pairs, "PARTS", parts * 6 * 449)
     for slots in (1, 2):
         limited._work[slots] = pairs.make_workspace.py_func(slots, 449, 1300, 3, limited._tiles)
-        assert [len(limited._work[slots][i]) for i in (7, 9)] == [max(parts, 1)] * 2
+        work = limited._work[slots]
+        assert [len(work.landmark_totals), len(work.data_totals)] == [max(parts, 1)] * 2
     for found, expected in zip(limited.totals_and_left(), whole.totals_and_left(), strict=True):
         assert np.max(np.abs(found - expected)) <= ROUNDING * np.max(np.abs(expected))
 

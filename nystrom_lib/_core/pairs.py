@@ -18,6 +18,8 @@ depend on how many threads shared the work.
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from llvmlite import ir
 from numba import get_thread_id, prange, types
@@ -251,21 +253,36 @@ def copy(a, b):
         b[i] = a[i]
 
 
+class Workspace(NamedTuple):
+    """Every buffer that sums over landmarks and points need; the first four have a row for each thread."""
+
+    tile: Any  #: the pair scalars of a tile, later its slopes
+    turned: Any  #: the same transposed
+    points: Any  #: rows (x, 1) of the points of a tile
+    point_norms: Any  #: their ‖x‖²
+    landmarks: Any  #: rows (s, 1) of all landmarks
+    landmark_norms: Any  #: their ‖s‖²
+    landmark_parts: Any  #: sums over landmarks, a part for each group of tiles
+    landmark_totals: Any  #: Σφ of each group
+    data_parts: Any  #: sums over data, a part for each piece of them
+    data_totals: Any  #: Σφ of each piece
+
+
 @jit()
 def make_workspace(slots, n, N, d, like):
-    """Every buffer that sums over n landmarks and N points need, allocated once per run."""
+    """The workspace for n landmarks and N points, allocated once per run."""
     kind, width, size = like.dtype, augmented(d), tile_size(n)
     tiles = (n + size - 1) // size
     affordable = PARTS // (width * n)
     groups = max(1, min(GROUPS, tiles * (tiles + 1) // 16, affordable))
     pieces = max(1, min(PIECES, n * N // 40_000, N // 48, affordable))
-    return (
-        aligned(slots, BUFFER, like),  # a tile,
-        aligned(slots, COLUMNS * COLUMNS, like),  # and transposed
-        aligned(slots, BUFFER // 8 * width, like),  # points
-        aligned(slots, BUFFER // 8, like),  # and their norms
-        np.zeros((n, width), kind),  # landmarks as points
-        np.zeros(n, kind),  # and their norms
+    return Workspace(
+        aligned(slots, BUFFER, like),
+        aligned(slots, COLUMNS * COLUMNS, like),
+        aligned(slots, BUFFER // 8 * width, like),
+        aligned(slots, BUFFER // 8, like),
+        np.zeros((n, width), kind),
+        np.zeros(n, kind),
         np.empty((groups, tiles, width, size), kind),
         np.zeros(groups),
         np.empty((pieces, tiles, width, size), kind),
@@ -279,12 +296,12 @@ def landmark_sums(radial, slopes, loop, p, n, ST, work, parts, totals):
     tiles, _, size = ST.shape
     items = tiles * (tiles + 1) // 2
     groups = totals.shape[0]
-    SA, norms = work[4], work[5]
+    SA, norms = work.landmarks, work.landmark_norms
     for index in prange(groups):
         wide()
         group = np.int64(index)
         slot = get_thread_id()
-        t, turned, G = work[0][slot], work[1][slot], parts[group]
+        t, turned, G = work.tile[slot], work.turned[slot], parts[group]
         if slopes:
             clear(G)
         total = 0.0
@@ -314,8 +331,8 @@ def data_sums(radial, slopes, loop, p, X, picks, N, centre, n, ST, work, parts, 
         wide()
         piece = np.int64(index)
         slot = get_thread_id()
-        t, norms, norms_s, G = work[0][slot], work[3][slot], work[5], parts[piece]
-        XA = work[2][slot][: block * width].reshape((block, width))
+        t, norms, norms_s, G = work.tile[slot], work.point_norms[slot], work.landmark_norms, parts[piece]
+        XA = work.points[slot][: block * width].reshape((block, width))
         if slopes:
             clear(G)
         total = 0.0
@@ -357,23 +374,23 @@ def among_landmarks(radial, slopes, loop, p, n, ST, work, out):
     tiles, d, size = ST.shape
     for J in range(tiles):
         b0, b1 = J * size, min((J + 1) * size, n)
-        transpose(ST[J], d, b1 - b0, work[4][b0:b1])
+        transpose(ST[J], d, b1 - b0, work.landmarks[b0:b1])
         if by_norms(radial, d):
-            column_norms(ST[J], b1 - b0, work[5][b0:b1])
+            column_norms(ST[J], b1 - b0, work.landmark_norms[b0:b1])
     for k in range(n):
-        work[4][k, d] = 1.0
-    parts = out.reshape((1, *out.shape)) if work[7].shape[0] == 1 else work[6]
-    landmark_sums(radial, slopes, loop, p, n, ST, work, parts, work[7])
-    return add_parts(parts, work[7], slopes, out)
+        work.landmarks[k, d] = 1.0
+    parts = out.reshape((1, *out.shape)) if work.landmark_totals.shape[0] == 1 else work.landmark_parts
+    landmark_sums(radial, slopes, loop, p, n, ST, work, parts, work.landmark_totals)
+    return add_parts(parts, work.landmark_totals, slopes, out)
 
 
 @both(flags=ORDERED, loops=False)
 def against_data(radial, slopes, loop, p, X, picks, centre, n, ST, work, out):
     """T₁ = Σφ over points × landmarks, and likewise the sums of slopes; comes after :func:`among_landmarks`."""
     N = picks.size if picks.size > 0 else X.shape[0]
-    parts = out.reshape((1, *out.shape)) if work[9].shape[0] == 1 else work[8]
-    data_sums(radial, slopes, loop, p, X, picks, N, centre, n, ST, work, parts, work[9])
-    return add_parts(parts, work[9], slopes, out)
+    parts = out.reshape((1, *out.shape)) if work.data_totals.shape[0] == 1 else work.data_parts
+    data_sums(radial, slopes, loop, p, X, picks, N, centre, n, ST, work, parts, work.data_totals)
+    return add_parts(parts, work.data_totals, slopes, out)
 
 
 @jit(flags=ORDERED)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from numba import get_thread_id, prange
 
@@ -87,11 +89,21 @@ def kernel_tile(radial, loop, p, S, norms_s, X, start, m, centre, XT, norms, Q):
     call(loop, address(Q), Q.size, address(p))
 
 
+class Scratch(NamedTuple):
+    """Buffers for a tile of rows × points, a row of each for every thread."""
+
+    columns: Any  #: the points, a column each
+    column_norms: Any  #: their ‖x‖²
+    kernel: Any  #: K of rows and points
+    product: Any  #: another of that size
+    rows: Any  #: the rows, centred
+    row_norms: Any  #: their ‖x‖²
+
+
 @jit()
 def make_scratch(slots, rows, points, d):
-    """For each thread the buffers of :func:`kernel_tile` (XT, norms, Q), another of Q's size, and rows with norms."""
     size = rows * points
-    return (
+    return Scratch(
         np.zeros((slots, d, points)), np.empty((slots, points)), np.empty((slots, size)), np.empty((slots, size)),
         np.empty((slots, rows, d)), np.empty((slots, rows)),
     )  # fmt: skip
@@ -111,10 +123,10 @@ def feature_tiles(radial, loop, p, X, centre, S, norms, L, packed, diagonal, til
         slot = get_thread_id()
         start = np.int64(item) * tile
         m = min(tile, N - start)
-        XT, explained = scratch[0][slot], scratch[1][slot]
-        Q = scratch[2][slot][: r * m].reshape((r, m))
+        XT, explained = scratch.columns[slot], scratch.column_norms[slot]
+        Q = scratch.kernel[slot][: r * m].reshape((r, m))
         kernel_tile(radial, loop, p, S, norms, X, start, m, centre, XT, explained, Q)
-        solve(packed, L, Q, scratch[3][slot])
+        solve(packed, L, Q, scratch.product[slot])
         for j in range(m):
             explained[j] = 0.0
         for k in range(r):
@@ -143,22 +155,21 @@ def residual_tiles(radial, loop, p, X, centre, F, K, side, scratch, totals, E):
         a0, a1 = I * side, min((I + 1) * side, N)
         b0, b1 = J * side, min((J + 1) * side, N)
         size = (a1 - a0) * (b1 - b0)
-        G = scratch[3][slot][:size].reshape((a1 - a0, b1 - b0))
+        G = scratch.product[slot][:size].reshape((a1 - a0, b1 - b0))
         np.dot(F[a0:a1], F[b0:b1].T, G)
         if K.shape[0] > 0:
             for i in range(a1 - a0):
                 for j in range(b1 - b0):
                     G[i, j] = K[a0 + i, b0 + j] - G[i, j]
         else:
-            Q = scratch[2][slot][:size].reshape((a1 - a0, b1 - b0))
-            rows, norms = scratch[4][slot][: a1 - a0], scratch[5][slot]
+            Q = scratch.kernel[slot][:size].reshape((a1 - a0, b1 - b0))
+            rows, norms = scratch.rows[slot][: a1 - a0], scratch.row_norms[slot]
             for i in range(a1 - a0):
                 for l in range(d):
                     rows[i, l] = X[a0 + i, l] - centre[l]
             row_norms(rows, a1 - a0, d, norms)
-            kernel_tile(
-                radial, loop, p, rows, norms, X, b0, b1 - b0, centre, scratch[0][slot], scratch[1][slot], Q
-            )
+            XT, norms_t = scratch.columns[slot], scratch.column_norms[slot]
+            kernel_tile(radial, loop, p, rows, norms, X, b0, b1 - b0, centre, XT, norms_t, Q)
             for i in range(a1 - a0):
                 for j in range(b1 - b0):
                     G[i, j] = Q[i, j] - G[i, j]
