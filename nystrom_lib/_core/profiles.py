@@ -58,6 +58,14 @@ def exp(x, rate=1.0):
 
 # --- the profiles: one small function per formula -----------------------------------------------------------
 
+_PROFILES: list[tuple[Any, Any, Any]] = []
+
+
+def _family(value: Any, tangent: Any, squared: Any) -> int:
+    """Enter a profile; its place is the code that travels with a kernel's parameters, as (code, p...)."""
+    _PROFILES.append((value, tangent, squared))
+    return len(_PROFILES) - 1
+
 
 @jit(flags=ORDERED)
 def gaussian_value(q, p):
@@ -78,6 +86,9 @@ def gaussian_squared(q, p):
     c = -2.0 * p[0]
     phi = exp(q, c)
     return phi, c * phi, c * c * phi
+
+
+GAUSSIAN = _family(gaussian_value, gaussian_tangent, gaussian_squared)
 
 
 @jit(flags=ORDERED)
@@ -103,6 +114,9 @@ def matern12_squared(q, p):
     inverse = 1.0 / r if r > 0.0 else 0.0
     first = -0.5 * a * phi * inverse
     return phi, first, 0.25 * a * phi * inverse * inverse * (a + inverse)
+
+
+MATERN12 = _family(matern12_value, matern12_tangent, matern12_squared)
 
 
 @jit(flags=ORDERED)
@@ -136,6 +150,9 @@ def matern32_squared(q, p):
     return (1.0 + u) * (1.0 + u) * e, -b * (1.0 + u) * e, second
 
 
+MATERN32 = _family(matern32_value, matern32_tangent, matern32_squared)
+
+
 @jit(flags=ORDERED)
 def matern52_value(q, p):
     """κ(q) = (1 + u + u²/3) e^(−u), u = √(5q)/ℓ, p = (√5/ℓ,)."""
@@ -162,6 +179,9 @@ def matern52_squared(q, p):
     return k * k * e, -b / 3.0 * (1.0 + u) * k * e, second
 
 
+MATERN52 = _family(matern52_value, matern52_tangent, matern52_squared)
+
+
 @jit(flags=ORDERED)
 def rational_quadratic_value(q, p):
     """κ(q) = (1 + c q)^(−α), c = 1/(2αℓ²), p = (α, c)."""
@@ -184,6 +204,9 @@ def rational_quadratic_squared(q, p):
     phi = base ** (-a)
     first = -a * p[1] * phi / base
     return phi, first, -(a + 1.0) * p[1] * first / base
+
+
+RATIONAL_QUADRATIC = _family(rational_quadratic_value, rational_quadratic_tangent, rational_quadratic_squared)
 
 
 @jit(flags=ORDERED)
@@ -213,20 +236,14 @@ def polynomial_squared(t, p):
     )
 
 
+POLYNOMIAL = _family(polynomial_value, polynomial_tangent, polynomial_squared)
+
+#: The code of a kernel made of a user's functions, which is no family.
+CUSTOM = -1
+
+
 # --- the loops over a block of pair scalars -------------------------------------------------------------------
 
-
-#: The families in the order of their codes; a kernel's parameters travel as (code, p...).
-GAUSSIAN, MATERN12, MATERN32, MATERN52, RATIONAL_QUADRATIC, POLYNOMIAL, CUSTOM = range(7)
-
-_PROFILES = (
-    (gaussian_value, gaussian_tangent, gaussian_squared),
-    (matern12_value, matern12_tangent, matern12_squared),
-    (matern32_value, matern32_tangent, matern32_squared),
-    (matern52_value, matern52_tangent, matern52_squared),
-    (rational_quadratic_value, rational_quadratic_tangent, rational_quadratic_squared),
-    (polynomial_value, polynomial_tangent, polynomial_squared),
-)
 
 #: Length of every parameter array: the code and up to seven numbers.
 PARAMETERS = 8
@@ -291,10 +308,28 @@ def _loop(action: int, code: int, t: Any, p: Any) -> float:  # pragma: no cover 
 
 # Inlined, because a copy left outside would be linked from wherever the process has one: the process that compiles
 # has another than those that load the cache, and the sums of the two differ in their last bits.
-@overload(_loop, prefer_literal=True, jit_options={"fastmath": SUMS, "forceinline": True})
+_INLINED = {"fastmath": SUMS, "forceinline": True}
+
+
+@overload(_loop, prefer_literal=True, jit_options=_INLINED)
 def _choose_loop(action, code, t, p):
     """Pick the loop while compiling: the choice costs nothing at run time and numba can cache the result."""
     return _make_loop(action.literal_value, *_PROFILES[code.literal_value])
+
+
+def _branch(action: int, code: int, t: Any, p: Any) -> float:  # pragma: no cover - as above
+    raise AssertionError("only compiled code calls this")
+
+
+@overload(_branch, prefer_literal=True, jit_options=_INLINED)
+def _make_branch(action, code, t, p):
+    """An ``if`` for each family but the last, written as text: functions nested in each other compile far longer."""
+    last = len(_PROFILES) - 1
+    branches = [f"    if code == {this}:\n        return _loop(action, {this}, t, p)" for this in range(last)]
+    text = "\n".join(["def branch(action, code, t, p):", *branches, f"    return _loop(action, {last}, t, p)"])
+    names = {"_loop": _loop}
+    exec(text, names)
+    return names["branch"]
 
 
 def _make_block(action: int) -> Callable[..., float]:
@@ -304,19 +339,7 @@ def _make_block(action: int) -> Callable[..., float]:
         wide()
         t = carray(t, (2 * m if action == TANGENT else m,))
         p = carray(p, (PARAMETERS,))
-        code = int(p[0])
-        p = p[1:]
-        if code == GAUSSIAN:
-            return _loop(action, GAUSSIAN, t, p)
-        if code == MATERN12:
-            return _loop(action, MATERN12, t, p)
-        if code == MATERN32:
-            return _loop(action, MATERN32, t, p)
-        if code == MATERN52:
-            return _loop(action, MATERN52, t, p)
-        if code == RATIONAL_QUADRATIC:
-            return _loop(action, RATIONAL_QUADRATIC, t, p)
-        return _loop(action, POLYNOMIAL, t, p)
+        return _branch(action, int(p[0]), t, p[1:])
 
     return block
 
