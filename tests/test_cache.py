@@ -88,11 +88,11 @@ def test_the_users_own_folder_is_respected(package: Path, tmp_path: Path) -> Non
 
 def test_warming_up_leaves_nothing_to_compile() -> None:
     """Catches a loop that warm_up() forgets: whoever times the library afterwards would time the compiler."""
-    from nystrom_lib._core import pairs, precise, residuals
+    from nystrom_lib._core import nearest, pairs, precise, residuals
 
     nl.warm_up()
     tiles = (residuals.feature_tiles, residuals.residual_tiles, residuals.symmetric_product)
-    for function in (pairs.run, pairs.fill_matrix, *tiles):
+    for function in (pairs.run, pairs.fill_matrix, nearest.nearest, *tiles):
         assert function.signatures, function
         assert numba.config.NUMBA_NUM_THREADS == 1 or function.parallel.signatures, function  # type: ignore[attr-defined]
     assert precise.pivoted_cholesky.signatures
