@@ -6,8 +6,8 @@ twice as many, of which some are kept by their scores, with weights, to estimate
 on to all data. The ridge λ is the sum of the eigenvalues beyond the k-th, as the kept points estimate it, over k, with
 :math:`k = n/(4\log n)`.
 
-Cost: O(Nn) evaluations of the kernel and O(Nn²) time; no array is larger than the data or n × n. Copies add up their
-scores and are drawn as one point.
+Cost: O(Nn) evaluations of the kernel and O(Nn²) time; no N × n array is made. Copies add up their scores and are
+drawn as one point.
 
 Reference: C. Musco and C. Musco, *Recursive sampling for the Nyström method*, NeurIPS 2017 (arXiv 1605.07583).
 
