@@ -85,7 +85,7 @@ class Kernel:
 
     def _address(self, action: int, kind: type = np.float64) -> int:
         """Where the compiled loop lies that does ``action`` (VALUE, SLOPE, CURVE) to a block of pair scalars."""
-        return profiles.family_block(action, kind)
+        return profiles.family_block(action, kind, self._family)
 
     # -- values
 

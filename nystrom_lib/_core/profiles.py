@@ -308,38 +308,18 @@ def _loop(action: int, code: int, t: Any, p: Any) -> float:  # pragma: no cover 
 
 # Inlined, because a copy left outside would be linked from wherever the process has one: the process that compiles
 # has another than those that load the cache, and the sums of the two differ in their last bits.
-_INLINED = {"fastmath": SUMS, "forceinline": True}
-
-
-@overload(_loop, prefer_literal=True, jit_options=_INLINED)
+@overload(_loop, prefer_literal=True, jit_options={"fastmath": SUMS, "forceinline": True})
 def _choose_loop(action, code, t, p):
     """Pick the loop while compiling: the choice costs nothing at run time and numba can cache the result."""
     return _make_loop(action.literal_value, *_PROFILES[code.literal_value])
 
 
-def _branch(action: int, code: int, t: Any, p: Any) -> float:  # pragma: no cover - as above
-    raise AssertionError("only compiled code calls this")
-
-
-@overload(_branch, prefer_literal=True, jit_options=_INLINED)
-def _make_branch(action, code, t, p):
-    """An ``if`` for each family but the last, written as text: functions nested in each other compile far longer."""
-    last = len(_PROFILES) - 1
-    branches = [f"    if code == {this}:\n        return _loop(action, {this}, t, p)" for this in range(last)]
-    text = "\n".join(["def branch(action, code, t, p):", *branches, f"    return _loop(action, {last}, t, p)"])
-    names = {"_loop": _loop}
-    exec(text, names)
-    return names["branch"]
-
-
-def _make_block(action: int) -> Callable[..., float]:
-    """A callback that branches once per block, not per pair, to its family's own vectorised loop."""
+def _make_block(action: int, code: int) -> Callable[..., float]:
+    """The callback that does ``action`` with one family's profile."""
 
     def block(t, m, p):
         wide()
-        t = carray(t, (2 * m if action == TANGENT else m,))
-        p = carray(p, (PARAMETERS,))
-        return _branch(action, int(p[0]), t, p[1:])
+        return _loop(action, code, carray(t, (2 * m if action == TANGENT else m,)), carray(p, (PARAMETERS,))[1:])
 
     return block
 
@@ -350,12 +330,9 @@ def _signature(kind: type) -> Any:
 
 
 @cache
-def family_block(action: int, kind: type) -> int:
-    """Address of the loop over a block for the families above, which is picked by the code in the parameters.
-
-    Arithmetic is float64 whatever ``kind`` stores.
-    """
-    return address_of(_signature(kind), cache=True)(_make_block(action))
+def family_block(action: int, kind: type, code: int) -> int:
+    """Address of the loop over a block for one of the families above; arithmetic is float64 whatever ``kind`` stores."""
+    return address_of(_signature(kind), cache=True)(_make_block(action, code))
 
 
 @cache

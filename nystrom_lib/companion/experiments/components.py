@@ -163,11 +163,12 @@ class Given(DataSource):
 
 @dataclass(frozen=True)
 class KernelFamily(Component):
-    """A kernel and its parameters."""
+    """A kernel and its parameters, with the names the library gives them."""
 
-    @abstractmethod
     def build(self) -> nl.Kernel:
         """The library's kernel."""
+        kernel: nl.Kernel = getattr(nl, type(self).__name__)(**{name: getattr(self, name) for name in self.names()})
+        return kernel
 
 
 @dataclass(frozen=True)
@@ -176,10 +177,6 @@ class Gaussian(KernelFamily):
 
     kind: ClassVar[str] = "gaussian"
     rho: float = setting(above=0)
-
-    def build(self) -> nl.Kernel:
-        """The library's kernel."""
-        return nl.Gaussian(rho=self.rho)
 
 
 @dataclass(frozen=True)
@@ -190,10 +187,6 @@ class Matern(KernelFamily):
     nu: float = setting(choices=(0.5, 1.5, 2.5))
     lengthscale: float = setting(1.0, above=0)
 
-    def build(self) -> nl.Kernel:
-        """The library's kernel."""
-        return nl.Matern(self.nu, lengthscale=self.lengthscale)
-
 
 @dataclass(frozen=True)
 class RationalQuadratic(KernelFamily):
@@ -202,10 +195,6 @@ class RationalQuadratic(KernelFamily):
     kind: ClassVar[str] = "rational-quadratic"
     alpha: float = setting(1.0, above=0)
     lengthscale: float = setting(1.0, above=0)
-
-    def build(self) -> nl.Kernel:
-        """The library's kernel."""
-        return nl.RationalQuadratic(alpha=self.alpha, lengthscale=self.lengthscale)
 
 
 @dataclass(frozen=True)
@@ -216,10 +205,6 @@ class Polynomial(KernelFamily):
     degree: int = setting(2, at_least=1)
     offset: float = setting(1.0, at_least=0)
     scale: float = setting(1.0, above=0)
-
-    def build(self) -> nl.Kernel:
-        """The library's kernel."""
-        return nl.Polynomial(degree=self.degree, offset=self.offset, scale=self.scale)
 
 
 # -- initial samples -------------------------------------------------------------------------------------------
