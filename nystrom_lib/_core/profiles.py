@@ -331,7 +331,7 @@ def _signature(kind: type) -> Any:
 
 @cache
 def family_block(action: int, kind: type, code: int) -> int:
-    """Address of the loop over a block for one of the families above; arithmetic is float64 whatever ``kind`` stores."""
+    """Address of the loop over a block for one of those families; arithmetic is float64 whatever ``kind`` stores."""
     return address_of(_signature(kind), cache=True)(_make_block(action, code))
 
 
