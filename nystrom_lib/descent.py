@@ -334,9 +334,17 @@ def follow(
     """:func:`descend` with a budget whose clock runs already, and batches from anywhere."""
     engine = rule.engine(objective, sample, batch)
     record_every = check.whole("record_every", record_every, least=0)
-    watch = _Watch(sample, record_every, keep_path, objective.value if record_every else None)
+    look = objective.value if record_every else None if objective.kernel.radial else _glance(objective, len(sample))
+    watch = _Watch(sample, record_every, keep_path, look)
     chunk = _chunk(objective.cost(len(sample), batch or len(objective.data)))
     return _steps(engine, budget, draw, chunk, watch, rule.restarts, getattr(rule, "step", None), progress)
+
+
+def _glance(objective: Objective, n: int) -> Callable[[Array], float]:
+    """A value from a few points. A radial kernel is bounded; with others even the last sample may have none."""
+    few = np.arange(min(n, len(objective.data)))
+    evaluate = objective.prepare(n, len(few))
+    return lambda sample: evaluate(sample, few)[0]
 
 
 @steady

@@ -16,7 +16,7 @@ from . import _validation as check
 from ._validation import Array, as_writable
 from .advice import advised_batch_size, advised_iterations, advised_step
 from .approximation import NystromApproximation
-from .descent import Budget, Draw, follow, independent_batches, no_batches, shuffled_batches
+from .descent import Budget, DescentError, Draw, follow, independent_batches, no_batches, shuffled_batches
 from .exchange import AdamWithExchanges
 from .kernels import Kernel, require
 from .objectives import OBJECTIVES, Objective
@@ -198,7 +198,7 @@ class _Search:
         began = time.perf_counter()
         before = self.judge(first)
         if seconds is not None:
-            seconds -= time.perf_counter() - began  # the end will be judged too
+            seconds = max(seconds - (time.perf_counter() - began), 1e-9)  # the end will be judged too
         steps = 0
         if before > self.nothing:
             sample, after, steps = self.moved(method, objective, first, iterations, seconds)
@@ -217,10 +217,15 @@ class _Search:
         if iterations is None and seconds is None:
             iterations = usual
         budget = Budget(iterations, seconds, self.began)
-        run = follow(objective, first, rule, budget, size, draw, progress=self.progress)
+        try:
+            run = follow(objective, first, rule, budget, size, draw, progress=self.progress)
+            sample, taken = run.sample, run.steps
+        except DescentError as end:
+            sample, taken = end.sample, end.iteration - 1
+            self.reasons.append("The descent was ended where it left the finite numbers.")
         points = f"{size:,}" if size else f"all {len(objective.data):,}"
-        self.reasons.append(f"{run.steps:,} steps by {type(rule).__name__}, each from {points} points.")
-        return run.sample, self.judge(run.sample), run.steps
+        self.reasons.append(f"{taken:,} steps by {type(rule).__name__}, each from {points} points.")
+        return sample, self.judge(sample), taken
 
     # --- judging it
 
