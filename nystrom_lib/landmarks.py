@@ -2,7 +2,6 @@ r"""The one call: good landmarks for a kernel and data, by rules that say what t
 
 from __future__ import annotations
 
-import difflib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -102,7 +101,7 @@ def find_landmarks(
     if seconds is not None:
         seconds = check.positive("seconds", seconds)
     search = _Search(kernel, data, n, check.generator("seed", seed), progress)
-    if method in STARTS:
+    if isinstance(method, str) and method in STARTS:
         return search.choose(method)
     return search.descend(*search.named(method), search.begin(start), iterations, seconds)
 
@@ -132,12 +131,11 @@ class _Search:
             method = "local-trace" if local else "trace"
             why = f"n = {self.n:,} is large: each point looks at its nearest landmarks" if local else "the error itself"
             self.reasons.append(f"A descent on {method!r}: {why}.")
-        elif method in OBJECTIVES:
+        elif isinstance(method, str) and method in OBJECTIVES:
             self.reasons.append(f"A descent on {method!r}, as asked.")
         else:
             names = ["auto", *OBJECTIVES, *STARTS]
-            close = difflib.get_close_matches(str(method), names, n=1)
-            hint = f" (did you mean {close[0]!r}?)" if close else ""
+            hint = check.guess(method, names)
             raise ValueError(f"method is {method!r}{hint}; it must be one of {', '.join(map(repr, names))}.")
         return method, OBJECTIVES[method](self.kernel, self._looked_at(method))
 
@@ -152,7 +150,8 @@ class _Search:
         """Where to begin."""
         if isinstance(start, str):
             if start not in STARTS:
-                raise ValueError(f"start is {start!r}; it must be points, or one of {', '.join(map(repr, STARTS))}.")
+                hint, names = check.guess(start, STARTS), ", ".join(map(repr, STARTS))
+                raise ValueError(f"start is {start!r}{hint}; it must be points, or one of {names}.")
             self.reasons.append(f"Begun at a sample chosen by {start!r}.")
             drawn = STARTS[start].draw(self.kernel, self.data, self.n, self.for_start)
             return drawn.points, drawn.indices
@@ -160,7 +159,7 @@ class _Search:
         if len(points) != self.n:
             raise ValueError(f"start has {len(points)} points; it must have n = {self.n}.")
         self.reasons.append("Begun at the points given.")
-        return points, None
+        return points.copy(), None
 
     def plan(self, method: str, objective: Objective, first: Array) -> tuple[StepRule, int, Draw, int]:
         """Rule, batch size, batches, and how many steps by default."""
