@@ -307,6 +307,11 @@ class Budget:
             shares.append(self.elapsed() / self.seconds)
         return min(max(shares), 1.0)
 
+    def share(self, pace: float) -> float:
+        """The share that a step takes, at so many seconds; 0 as long as nobody knows."""
+        by_steps = 1.0 / self.iterations if self.iterations else 0.0
+        return max(by_steps, pace / self.seconds if self.seconds is not None else 0.0)
+
     def affordable(self, pace: float) -> int:
         """Steps until the next look at the clock, at so many seconds a step."""
         if self.seconds is None:
@@ -452,9 +457,8 @@ def _steps(
         looked = 0
     while used < 1.0:
         count = min(chunk, watch.next_stop(done) - done, most - done, budget.affordable(pace))
-        per_step = max(1.0 / most, pace / budget.seconds if budget.seconds else 0.0)
         began = budget.elapsed()
-        taken = engine.advance(draw(count), used, per_step)
+        taken = engine.advance(draw(count), used, budget.share(pace))
         done += taken
         pace = (budget.elapsed() - began) / max(taken, 1)
         if taken < count:

@@ -105,6 +105,9 @@ def test_by_steps_a_budget_is_exact_and_by_seconds_it_ends() -> None:
     begun = Budget(None, 1.0, begin=time.perf_counter() - 0.5)
     assert 0.5 <= begun.used(0) < 0.6 and begun.affordable(0.001) <= 20 and begun.affordable(0.0) == 1
     assert Budget(None, 1.0, begin=time.perf_counter() - 5.0).used(0) == 1.0
+    assert Budget(10, None).share(0.0) == 0.1 and Budget(None, 2.0).share(0.5) == 0.25
+    assert Budget(10, 2.0).share(0.5) == 0.25 and Budget(2, 2.0).share(0.5) == 0.5
+    assert Budget(None, 2.0).share(0.0) == 0.0  # nobody knows yet
 
 
 # --- batches ------------------------------------------------------------------------------------------------------

@@ -137,6 +137,15 @@ def test_effort_is_capped(n: int, iterations: int) -> None:
         assert len(engine.exchanged) >= 3
 
 
+def test_before_a_pace_is_known_nothing_is_exchanged() -> None:
+    """Catches an exchange that counts as nothing, at the first step of a budget in seconds."""
+    engine = Counted(AdamWithExchanges(rng()), nl.TraceError(KERNEL, notebook_data()), notebook_data()[:50].copy(), 96)
+    assert engine.advance(rng().integers(0, 2000, (3, 96)), 0.0, 0.0) == 3
+    assert not engine.exchanged and len(engine._shares) == len(module.SHARES)
+    assert engine.advance(rng().integers(0, 2000, (3, 96)), 0.001, 0.0001) == 3
+    assert len(engine.exchanged) == 1 and engine._left < EFFORT
+
+
 def test_exchanges_happen_at_their_shares() -> None:
     """Catches an exchange at every chunk, or steps lost around one."""
     data = notebook_data()
