@@ -266,6 +266,18 @@ def test_lbfgs_solves_a_quadratic_in_as_many_steps_as_it_has_directions() -> Non
     assert np.abs(sample).max() < 1e-6
 
 
+def test_a_line_search_that_runs_out_of_tries_is_not_believed() -> None:
+    """Catches a length that scipy gives back without having judged it: downhill for long, then a wall."""
+
+    def f(sample: Floats, batch: Any) -> tuple[float, Floats]:
+        x = float(sample[0, 0])
+        return (-x, np.array([[-1.0]])) if x < 7e4 else (1e9, np.array([[1.0]]))
+
+    sample = np.zeros((1, 1))
+    moved = lbfgs.Curved(5, 0.1, f)(sample, *f(sample, None), 0.0)
+    assert f(moved, None)[0] < 0.0
+
+
 def test_the_memory_of_lbfgs_is_as_long_as_said() -> None:
     objective, S = problem()
     evaluate = objective.prepare(6, 60)
