@@ -204,8 +204,10 @@ class _Search:
             if after < before:
                 return Landmarks(sample, method, tuple(self.reasons), before, after, None, steps)
             self.reasons.append("The descent gained nothing: the start was kept.")
-        else:
+        elif np.isfinite(before):
             self.reasons.append("The start leaves no error: nothing to descend on.")
+        else:
+            self.reasons.append("The kernel is not finite on these data: nothing can be judged.")
         return Landmarks(first, method, tuple(self.reasons), before, before, indices, steps)
 
     def moved(

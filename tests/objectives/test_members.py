@@ -51,7 +51,7 @@ def test_trace_error_agrees_with_the_oracle(name: str, d: int) -> None:
     """Catches any slip in the gradient: the oracle eliminates jets and knows no A, P or Q."""
     kernel, reference, X, S, rounding = case(name, d)
     exact, objective = oracle.Residuals(reference, X, S), nl.TraceError(kernel, X)
-    assert objective.value(S) == pytest.approx(exact.value(), rel=1e-12)
+    assert objective.value(S) == pytest.approx(exact.value(), rel=max(1e-12, 0.1 * rounding))
     assert close(objective.gradient(S), exact.gradient(), rounding)
     batch = [0, len(X) - 1, 1, 1]
     assert close(objective.gradient(S, batch), exact.gradient(batch), rounding)
@@ -139,7 +139,7 @@ EDGES = [
 @pytest.mark.parametrize("N, n, d", EDGES)
 def test_tiles_meet_without_gap_or_overlap(N: int, n: int, d: int, name: str) -> None:
     """Catches an off-by-one at the edge of a panel, a block or a vector, with all points and with a batch."""
-    kernel = formulas.NARROW[name](d)
+    kernel = formulas.NARROW[name](d) if N > 1 else formulas.KERNELS[name]  # else nothing would be in sight
     X, S = cloud(d, N, n)
     batch = np.random.default_rng(0).integers(0, N, min(N, 77))
     for objective, terms in (
