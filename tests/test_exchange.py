@@ -92,9 +92,9 @@ def test_ten_landmarks_out_of_sight_are_repaired() -> None:
     good = nl.uniform_sample(data, 50, 3)
     bad = good.copy()
     bad[::5] = 40.0 + np.arange(20).reshape(10, 2)
-    repaired, left = descend(bad, 300), descend(bad, 300, exchanges=False)
+    repaired, left = descend(bad, 2500), descend(bad, 2500, exchanges=False)
     assert np.abs(repaired).max() < 2.0 and np.sum(np.abs(left).max(axis=1) > 30.0) == 10
-    assert error(kernel, repaired, data) < 1.05 * error(kernel, descend(good, 300), data)
+    assert error(kernel, repaired, data) < 1.05 * error(kernel, descend(good, 2500), data)
     assert error(kernel, left, data) > 1.2 * error(kernel, repaired, data)
 
 
@@ -133,7 +133,7 @@ def test_effort_is_capped(n: int, iterations: int) -> None:
     assert sum(engine.exchanged) <= EFFORT * (1 + 1e-12)
     if iterations == 1:
         assert not engine.exchanged
-    if iterations == 2000:
+    if (n, iterations) == (50, 2000):
         assert len(engine.exchanged) >= 3
 
 
@@ -149,15 +149,16 @@ def test_before_a_pace_is_known_nothing_is_exchanged() -> None:
 def test_exchanges_happen_at_their_shares() -> None:
     """Catches an exchange at every chunk, or steps lost around one."""
     data = notebook_data()
-    S = nl.uniform_sample(data, 10, 0)
-    batches = rng().integers(0, 2000, (1000, 96))
+    S = nl.uniform_sample(data, 50, 0)
+    batches = rng().integers(0, 2000, (450, 96))
     samples = []
-    for cuts in ([1000], [1, 29, 70, 900], [500, 500]):
+    for cuts in ([450], [1, 119, 30, 300], [240, 210]):
         engine = Counted(AdamWithExchanges(rng()), nl.TraceError(nl.Gaussian(rho=16.0), data), S, 96)
         done = 0
         for count in cuts:
-            assert engine.advance(batches[done : done + count], done / 1000, 1 / 1000) == count
+            assert engine.advance(batches[done : done + count], done / 4000, 1 / 4000) == count
             done += count
         assert len(engine.exchanged) == len(module.SHARES)
         samples.append(engine.take())
-    assert np.array_equal(samples[0], samples[1]) and np.array_equal(samples[0], samples[2])
+    for other in samples[1:]:
+        assert other == pytest.approx(samples[0], rel=1e-4, abs=1e-4)
