@@ -63,7 +63,7 @@ def test_trace_error_agrees_with_the_oracle(name: str, d: int) -> None:
 def test_local_trace_error_agrees_with_the_oracle(name: str, d: int) -> None:
     """Catches a wrong neighbour, or a force on a landmark that the point does not look at."""
     kernel, reference, X, S, rounding = case(name, d)
-    for neighbours in (1, 2, len(S)):
+    for neighbours in range(1, len(S)):  # with all of them: test_tiles_meet_without_gap_or_overlap
         exact = oracle.Residuals(reference, X, S, neighbours)
         objective = nl.LocalTraceError(kernel, X, neighbours)
         assert objective.value(S) == pytest.approx(exact.value(), rel=rounding)
@@ -88,7 +88,7 @@ def test_weighted_skd_agrees_with_the_oracle(name: str, d: int) -> None:
     assert value + objective.constant == pytest.approx(estimate.value, abs=rounding * (objective.constant - value))
 
 
-@pytest.mark.parametrize("name, d", CASES)
+@pytest.mark.parametrize("name, d", [(name, d) for name, d in CASES if d in (2, 8)])  # all in test_derivatives.py
 def test_radial_skd_agrees_with_the_oracle(name: str, d: int) -> None:
     """Catches an objective that is not Eq. (3), (5) and (6)."""
     kernel, reference, X, S, _ = case(name, d)
