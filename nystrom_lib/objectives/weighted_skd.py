@@ -118,7 +118,7 @@ def solve(B: Array, g: Array) -> Array:
     largest, ridge = float(B.diagonal().max()), 0.0
     if largest == 0.0:
         return np.zeros_like(g)
-    while ridge < 1.0 and np.isfinite(largest):
+    while ridge < 1.0:
         factor, info = dpotrf(B + ridge * largest * np.eye(len(B)), lower=1)
         if info == 0 and factor.diagonal().min() ** 2 > largest * (LEAST_PIVOT if ridge == 0.0 else 0.1 * ridge):
             solution: Array = dpotrs(factor, g, lower=1)[0]
