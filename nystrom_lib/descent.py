@@ -232,9 +232,9 @@ def descend(
     >>> data, kernel = nl.datasets.bigaussian().X, nl.Gaussian(rho=16.0)
     >>> start = nl.uniform_sample(data, 50, seed=456)
     >>> objective = nl.TraceError(kernel, data)
-    >>> run = nl.descend(objective, start, nl.Adam(), iterations=300, batch_size=50, seed=0)
+    >>> run = nl.descend(objective, start, nl.Adam(), iterations=300, batch_size=100, seed=0)
     >>> print(f"{objective.value(start):.0f} -> {objective.value(run.sample):.0f}")
-    560 -> 267
+    560 -> 272
     """
     if not isinstance(objective, Objective):
         raise ValueError(f"objective is {objective!r}; it must be an objective, such as TraceError(kernel, data).")

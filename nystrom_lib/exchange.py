@@ -49,7 +49,7 @@ def exchange(
     --------
     >>> import numpy as np, nystrom_lib as nl
     >>> from nystrom_lib.exchange import exchange
-    >>> points = np.array([[0.0], [0.1], [3.0], [3.1]])
+    >>> points = np.array([[0.0], [0.1], [2.9], [3.0], [3.2]])
     >>> exchange(nl.Gaussian(1.0), np.array([[0.0], [9.0]]), points, np.random.default_rng(0))
     (array([1]), array([3]))
     """
