@@ -97,8 +97,8 @@ def _normalization(factor: Array, pivots: NDArray[np.int64], n: int) -> Array:
 def _solve(lower: Array, right: Array) -> Array:
     from scipy.linalg import solve_triangular
 
-    # an empty system is refused by older versions of SciPy
-    return solve_triangular(lower, right, lower=True, check_finite=False) if len(lower) else right  # type: ignore[no-any-return]
+    solved: Array = solve_triangular(lower, right, lower=True, check_finite=False) if len(lower) else right
+    return solved
 
 
 def _absolute_root(matrix: Array, precision: float) -> Array:

@@ -179,7 +179,7 @@ def of_gaussian_process(kernel: Any) -> Meaning | None:
     scale = np.asarray(getattr(other, "length_scale", 1.0), dtype=np.float64)
     alone = scale.size == 1
     own = _of_one(other, float(scale.reshape(())) if alone else 1.0)
-    return own and Meaning(own, 1.0 if alone else scale, math.prod(constants, start=1.0))
+    return None if own is None else Meaning(own, 1.0 if alone else scale, math.prod(constants, start=1.0))
 
 
 def _factors(kernel: Any) -> list[Any]:
