@@ -1,4 +1,4 @@
-"""``python -m benchmarks.estimator``: ``fit`` and ``transform`` on MAGIC, n = 200, beside scikit-learn's own ``Nystroem``.
+"""``python -m benchmarks.estimator``: ``fit`` and ``transform`` on MAGIC, n = 200, beside scikit-learn's ``Nystroem``.
 
 Prints the best seconds of several rounds, and the trace error left, as Markdown.
 """
