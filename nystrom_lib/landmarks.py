@@ -3,6 +3,7 @@ r"""The one call: good landmarks for a kernel and data, by rules that say what t
 from __future__ import annotations
 
 import difflib
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from . import _validation as check
 from ._validation import Array, as_writable
 from .advice import advised_batch_size, advised_iterations, advised_step
 from .approximation import NystromApproximation
-from .descent import Budget, Draw, follow, independent_batches, no_batches, shuffled_batches
+from .descent import Budget, DescentError, Draw, follow, independent_batches, no_batches, shuffled_batches
 from .exchange import AdamWithExchanges
 from .kernels import Kernel, require
 from .objectives import OBJECTIVES, Objective
@@ -201,10 +202,14 @@ class _Search:
             seconds -= time.perf_counter() - began  # the end will be judged too
         steps = 0
         if before > self.nothing:
-            sample, after, steps = self.moved(method, objective, first, iterations, seconds)
+            try:
+                sample, after, steps = self.moved(method, objective, first, iterations, seconds)
+            except DescentError:
+                sample, after = first, math.inf
             if after < before:
                 return Landmarks(sample, method, tuple(self.reasons), before, after, None, steps)
-            self.reasons.append("The descent gained nothing: the start was kept.")
+            why = "gained nothing" if after < math.inf else "left the finite numbers"
+            self.reasons.append(f"The descent {why}: the start was kept.")
         else:
             self.reasons.append("The start leaves no error: nothing to descend on.")
         return Landmarks(first, method, tuple(self.reasons), before, before, indices, steps)

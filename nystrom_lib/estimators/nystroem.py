@@ -247,7 +247,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
             "n_components > n_samples. This is not possible.\n"
             "n_components was set to n_samples, which results"
             " in inefficient evaluation of the full kernel.",
-            stacklevel=4,
+            stacklevel=5,
         )  # scikit-learn's own words
         return samples
 

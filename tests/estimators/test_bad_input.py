@@ -59,8 +59,8 @@ def test_data_in_their_words(data: Any, landmarks: str) -> None:
     ids=repr,
 )  # fmt: skip
 def test_parameters_in_their_words(parameters: dict[str, Any]) -> None:
-    square = X[:3]
-    assert complaint(Nystroem(**parameters), square) == complaint(Theirs(**parameters), square)
+    parameters = {"n_components": 2} | parameters
+    assert complaint(Nystroem(**parameters), X[:3]) == complaint(Theirs(**parameters), X[:3])
 
 
 @pytest.mark.parametrize(

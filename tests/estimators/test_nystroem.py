@@ -152,7 +152,7 @@ def test_other_kernels_of_gaussian_processes_go_by_columns(kernel: Any) -> None:
     estimator = Nystroem(kernel, landmarks="rpcholesky", n_components=60, random_state=0).fit(X)
     assert inner_products(estimator) == pytest.approx(kernel(X), abs=1e-8)
     with pytest.raises(ValueError, match=r"landmarks is 'optimised', which needs derivatives, and kernel is "):
-        Nystroem(kernel).fit(X)
+        Nystroem(kernel, n_components=5).fit(X)
 
 
 @pytest.mark.filterwarnings("ignore:n_components > n_samples")
@@ -192,7 +192,7 @@ def test_every_way_to_choose_them(landmarks: str, kernel: str) -> None:
     """Catches a name that leads nowhere, indices of other points, and a seed that is not used."""
     if (landmarks, kernel) == ("local-trace", "poly"):
         with pytest.raises(ValueError, match="it must be radial"):
-            Nystroem(kernel, landmarks=landmarks).fit(X)
+            Nystroem(kernel, n_components=6, landmarks=landmarks).fit(X)
         return
     made = [Nystroem(kernel, n_components=6, random_state=s, landmarks=landmarks).fit(X) for s in (0, 0, 1)]
     assert all(estimator.components_.shape == (6, 4) for estimator in made)
