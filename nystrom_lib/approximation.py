@@ -22,12 +22,14 @@ from .kernels import Kernel, require
 __all__ = ["NystromApproximation", "nystrom_from_columns"]
 
 
-def pivoted_cholesky(matrix: Array) -> tuple[Array, NDArray[np.int64]]:
+def pivoted_cholesky(
+    matrix: Array, precision: float = float(np.finfo(float).eps)
+) -> tuple[Array, NDArray[np.int64]]:
     """Lower factor and pivots with ``matrix[pivots][:, pivots] = L Lᵀ``, as many as the rank to rounding."""
     from scipy.linalg.lapack import dpstrf
 
     largest = float(np.max(np.diag(matrix), initial=0.0))
-    factor, pivots, rank, _ = dpstrf(matrix, lower=1, tol=np.finfo(float).eps * largest)
+    factor, pivots, rank, _ = dpstrf(matrix, lower=1, tol=precision * largest)
     if largest <= 0.0:
         rank = 0
     return np.ascontiguousarray(np.tril(factor[:rank, :rank])), pivots[:rank].astype(np.int64) - 1

@@ -253,6 +253,6 @@ def default_iterations(n: int) -> int:
     Examples
     --------
     >>> default_iterations(50), default_iterations(1000)
-    (1000, 300)
+    (1912, 316)
     """
-    return int(min(1000, max(100, 300_000 / n)))
+    return int(min(2000, max(100, 20_000 / n**0.6)))

@@ -97,7 +97,8 @@ def test_the_library_declares_what_it_imports_and_imports_what_it_declares(
     project = pyproject["project"]
     needed = {canonicalize_name(Requirement(line).name) for line in project["dependencies"]}
     extras = project["optional-dependencies"]
-    optional = {canonicalize_name(Requirement(line).name) for line in (*extras["cluster"], *extras["book"])}
+    in_use = (*extras["cluster"], *extras["book"], *extras["sklearn"])
+    optional = {canonicalize_name(Requirement(line).name) for line in in_use}
     # Imports of `distributed` come with dask[distributed].
     optional.add(canonicalize_name("distributed"))
     names = {name.partition(".")[0] for path in (root / LIBRARY).rglob("*.py") for name in imported(path, root)}
