@@ -14,6 +14,7 @@ from typing import Any
 
 import click
 
+from ..._extras import sentence
 from ..errors import CompanionError, ConfigurationError
 
 #: Everything went well; the work failed or numbers differ; the command line makes no sense; Ctrl-C; a closed pipe.
@@ -105,8 +106,10 @@ def one_sentence(error: BaseException) -> tuple[int, str]:
         return USAGE, text
     if isinstance(error, CompanionError | OSError) or _ours(error):
         return FAILED, text
+    if isinstance(error, ModuleNotFoundError):
+        return FAILED, sentence(error)
     if isinstance(error, ImportError):
-        return FAILED, f"{text}; is the part of the project that this command needs installed?"
+        return FAILED, text
     return FAILED, f"{type(error).__name__}: {text or 'no reason given'} (--debug shows where it came from)."
 
 
