@@ -40,6 +40,7 @@ class Form:
 
 def form(path: Path, usual: str, separator: str | None, header: bool | None) -> Form:
     """How this file is written: as asked, or as its first lines show."""
+    separator = BLANKS if separator == r"\s+" else separator
     if separator is not None and (len(separator) != 1 or separator in '"\r\n'):
         raise ValueError(f"separator is {separator!r}; it must be one character, a blank standing for any run of them")
     with _opened(path) as file:

@@ -10,6 +10,7 @@ import sys
 import textwrap
 import warnings
 from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
 from typing import Any
 
 import click
@@ -36,6 +37,41 @@ def _debug_option() -> click.Option:
     return click.Option(
         ["--debug"], is_flag=True, expose_value=False, help="Show the traceback of an error."
     )
+
+
+class Whole(click.ParamType):  # type: ignore[type-arg]  # generic only in the newest click
+    """A whole number, which may also be written as 1e3; ``least`` is the smallest allowed."""
+
+    name = "integer"
+
+    def __init__(self, least: int) -> None:
+        self.least = least
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Read it, or say what it must be."""
+        number = _whole(value)
+        if number is None or number < self.least:
+            self.fail(f"{value!r} must be a whole number, at least {self.least}.", param, ctx)
+        return number
+
+
+def _whole(value: Any) -> int | None:
+    try:
+        return int(value)
+    except ValueError:
+        pass
+    try:
+        number = float(value)
+        return int(number) if number == int(number) else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def installed(*modules: str) -> None:
+    """Say which extra is missing before the work begins, not after it."""
+    for module in modules:
+        if find_spec(module) is None:
+            raise CompanionError(sentence(ModuleNotFoundError(name=module)))
 
 
 class Command(click.Command):
