@@ -66,7 +66,7 @@ def test_what_cannot_be_read_is_refused_with_its_line(case: str, tmp_path: Path)
 @pytest.mark.parametrize("options", [{"separator": ","}, {"header": True}, {"array": "X"}])
 def test_what_would_have_no_effect_is_refused(options: dict[str, Any], tmp_path: Path) -> None:
     np.save(tmp_path / "mine.npy", np.eye(3))
-    with pytest.raises(ValueError, match="which means nothing for a .npy file; leave it out"):
+    with pytest.raises(ValueError, match=r"which means nothing for a \.npy file; leave it out"):
         from_file(tmp_path / "mine.npy", **options)
 
 
