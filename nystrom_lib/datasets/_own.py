@@ -423,7 +423,7 @@ def from_file(
         raise ValueError(f"path must end in one of {', '.join(allowed)}, not {place.name!r}.")
     if not place.is_file():
         raise FileNotFoundError(f"path names {str(place)!r}, which is not a file.")
-    asked = _Asked(separator, header, array)
+    asked = _Asked(_text.as_separator(separator), header, array)
     asked.check(kind)
     try:
         table, options = _read(place, kind, asked, options)

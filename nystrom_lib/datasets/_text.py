@@ -38,11 +38,17 @@ class Form:
     decimal: str
 
 
+def as_separator(given: str | None) -> str | None:
+    r"""A separator that was asked for; ``\s+`` is another name for blanks."""
+    if given is None or given == r"\s+":
+        return given and BLANKS
+    if len(given) != 1 or given in '"\r\n':
+        raise ValueError(f"separator is {given!r}; it must be one character, a blank standing for any run of them.")
+    return given
+
+
 def form(path: Path, usual: str, separator: str | None, header: bool | None) -> Form:
     """How this file is written: as asked, or as its first lines show."""
-    separator = BLANKS if separator == r"\s+" else separator
-    if separator is not None and (len(separator) != 1 or separator in '"\r\n'):
-        raise ValueError(f"separator is {separator!r}; it must be one character, a blank standing for any run of them")
     with _opened(path) as file:
         lines = [line for line in itertools.islice(file, _LOOKED_AT) if line.strip()]
     if not lines:
