@@ -11,6 +11,7 @@ import sys
 import termios
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -31,10 +32,15 @@ def printed(said: str, row: str) -> float:
     return float(re.split(r"\s{2,}", line)[1])
 
 
+def data_of(record: dict[str, Any]) -> np.ndarray:
+    """The points that a record says were used."""
+    return File(**{name: value for name, value in record["file"].items() if name != "kind"}).load(0).X
+
+
 def recomputed(record: Path, landmarks: np.ndarray) -> float:
     """The trace error of landmarks in the file's units, from the record and the library alone."""
     known = json.loads(record.read_text(encoding="utf-8"))
-    data = File.from_plain(known["file"]).load(0).X
+    data = data_of(known)
     settings = dict(known["kernel"])
     kernel = getattr(nl, settings.pop("name"))(**settings)
     sample = (landmarks - known["standardisation"]["mean"]) / known["standardisation"]["scale"]
@@ -79,7 +85,7 @@ def test_the_record_says_what_was_done_and_does_it_again(optimised: tuple[Path, 
     record = json.loads((folder / "mine.json").read_text(encoding="utf-8"))
     assert record["standardisation"]["done"] is True
     assert all(choice in said for choice in record["choices"])
-    data = File.from_plain(record["file"]).load(0).X
+    data = data_of(record)
     how = {key: value for key, value in record["find_landmarks"].items() if key != "steps"}
     again = nl.find_landmarks(nl.Gaussian(record["kernel"]["rho"]), data, record["n"], **how)
     mean, scale = (np.array(record["standardisation"][name]) for name in ("mean", "scale"))
