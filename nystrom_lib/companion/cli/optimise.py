@@ -193,12 +193,8 @@ def _optimised(request: Request, jobs: int | None) -> tuple[Optimised, str]:
             chosen = request.chosen(dataset)
             tell(f"{dataset.name}: {dataset.N:,} points; looking for {request.n:,} landmarks …")
             began = time.monotonic()
-            try:
-                with _Bar(stop) as bar:
-                    found = request.found(dataset, chosen, bar.progress, bar.watch)
-            except nl.DescentError as error:
-                sentence = f"The descent left the finite numbers with ρ = {chosen.rho:g}; try another --rho."
-                raise CompanionError(sentence) from error
+            with _Bar(stop) as bar:
+                found = request.found(dataset, chosen, bar.progress, bar.watch)
             return found, _report(found, time.monotonic() - began, stop)
 
     return _stoppable(work, stop)
