@@ -258,6 +258,8 @@ def descend(
 
 #: Gives so many batches, a row each.
 Draw = Callable[[int], NDArray[np.int64]]
+#: Told from time to time how many steps were taken, and where to have the sample as it is then.
+Look = Callable[[int, Callable[[], Array]], object]
 
 
 def no_batches(count: int) -> NDArray[np.int64]:
@@ -335,14 +337,22 @@ def follow(
     record_every: int = 0,
     keep_path: bool = False,
     progress: Callable[[int], object] | None = None,
+    onlooker: Look | None = None,
 ) -> Descent:
-    """:func:`descend` with a budget whose clock runs already, and batches from anywhere."""
+    """:func:`descend` with a budget whose clock runs already, batches from anywhere, and a look at the sample."""
     engine = rule.engine(objective, sample, batch)
+
+    def report(done: int) -> None:
+        if progress is not None:
+            progress(done)
+        if onlooker is not None:
+            onlooker(done, engine.take)
+
     record_every = check.whole("record_every", record_every, least=0)
     look = objective.value if record_every else None if objective.kernel.radial else _glance(objective, len(sample))
     watch = _Watch(sample, record_every, keep_path, look)
     chunk = _chunk(objective.cost(len(sample), batch or len(objective.data)))
-    return _steps(engine, budget, draw, chunk, watch, rule.restarts, getattr(rule, "step", None), progress)
+    return _steps(engine, budget, draw, chunk, watch, rule.restarts, getattr(rule, "step", None), report)
 
 
 def _glance(objective: Objective, n: int) -> Callable[[Array], float]:

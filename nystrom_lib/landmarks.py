@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,10 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _validation as check
+from ._threads import threads
 from ._validation import Array, as_writable
 from .advice import advised_batch_size, advised_iterations, advised_step
 from .approximation import NystromApproximation
-from .descent import Budget, DescentError, Draw, follow, independent_batches, no_batches, shuffled_batches
+from .descent import Budget, DescentError, Draw, Look, follow, independent_batches, no_batches, shuffled_batches
 from .exchange import AdamWithExchanges
 from .kernels import Kernel, require
 from .objectives import OBJECTIVES, Objective
@@ -24,11 +26,17 @@ from .steps import LBFGS, Adam, FixedStep, StepRule
 
 __all__ = ["Landmarks", "find_landmarks"]
 
+#: What ``method`` may be: the rule, an objective to descend on, or a way to choose points.
+METHODS = ("auto", *OBJECTIVES, *STARTS)
+
 LEAST_BATCH = 96  #: points of a batch at least: fewer say too little, and cost hardly less
 JUDGED = 2_048  #: points on which start and end are compared
 EPOCHS = 1_000_000  #: up to this many points, batches go through the data in shuffled order, without repeats
 LOCAL = 2_000  #: from so many landmarks on, each point looks only at those nearest to it
 WHOLE = 5_000  #: points for descents that need exact gradients
+FEW = 500  #: up to so many landmarks one thread judges them soon enough, and loops for several need not be compiled
+
+_LOOK = 0.2  # seconds between two looks at the error on the way, which may take a twentieth of the time
 
 
 @dataclass(frozen=True)
@@ -42,6 +50,7 @@ class Landmarks:
     error: float  #: the same of ``sample``; times N it estimates the trace error
     indices: NDArray[np.int64] | None  #: where the landmarks stand in the data, if they are data points
     steps: int  #: steps of descent taken
+    start: Array  #: the sample before the descent
 
 
 def find_landmarks(
@@ -55,6 +64,7 @@ def find_landmarks(
     seed: Any = 0,
     start: str | ArrayLike = "uniform",
     progress: Callable[[int], object] | None = None,
+    watch: Callable[[float, float], object] | None = None,
 ) -> Landmarks:
     r"""n landmarks whose Nyström approximation of the kernel matrix has a small trace error.
 
@@ -83,6 +93,8 @@ def find_landmarks(
         Where to begin a descent: a way to choose points, or the points themselves.
     progress
         Called with the number of steps done so far, from time to time; ``StopIteration`` ends the descent.
+    watch
+        Called a few times a second at most with the share of the effort spent, from 0 to 1, and the error so far.
 
     Examples
     --------
@@ -100,7 +112,7 @@ def find_landmarks(
         iterations = check.whole("iterations", iterations, least=0)
     if seconds is not None:
         seconds = check.positive("seconds", seconds)
-    search = _Search(kernel, data, n, check.generator("seed", seed), progress)
+    search = _Search(kernel, data, n, check.generator("seed", seed), progress, watch)
     if isinstance(method, str) and method in STARTS:
         return search.choose(method)
     return search.descend(*search.named(method), search.begin(start), iterations, seconds)
@@ -116,8 +128,9 @@ class _Search:
         n: int,
         rng: np.random.Generator,
         progress: Callable[[int], object] | None,
+        watch: Callable[[float, float], object] | None,
     ) -> None:
-        self.kernel, self.data, self.n, self.progress = kernel, data, n, progress
+        self.kernel, self.data, self.n, self.progress, self.watch = kernel, data, n, progress, watch
         self.for_start, self.for_batches, self.for_exchanges, self.for_judges = rng.spawn(4)
         self.reasons: list[str] = []
         self.began = time.perf_counter()
@@ -134,9 +147,8 @@ class _Search:
         elif isinstance(method, str) and method in OBJECTIVES:
             self.reasons.append(f"A descent on {method!r}, as asked.")
         else:
-            names = ["auto", *OBJECTIVES, *STARTS]
-            hint = check.guess(method, names)
-            raise ValueError(f"method is {method!r}{hint}; it must be one of {', '.join(map(repr, names))}.")
+            hint = check.guess(method, METHODS)
+            raise ValueError(f"method is {method!r}{hint}; it must be one of {', '.join(map(repr, METHODS))}.")
         return method, OBJECTIVES[method](self.kernel, self._looked_at(method))
 
     def _looked_at(self, method: str) -> NDArray[Any]:
@@ -181,8 +193,8 @@ class _Search:
     def choose(self, method: str) -> Landmarks:
         """Points without a descent."""
         drawn = STARTS[method].draw(self.kernel, self.data, self.n, self.for_start)
-        error = self.judge(drawn.points)
-        return Landmarks(drawn.points, method, (f"Chosen by {method!r}, as asked.",), error, error, drawn.indices, 0)
+        error, why = self.judge(drawn.points), (f"Chosen by {method!r}, as asked.",)
+        return Landmarks(drawn.points, method, why, error, error, drawn.indices, 0, drawn.points)
 
     def descend(
         self,
@@ -202,13 +214,13 @@ class _Search:
         if before > self.nothing:
             sample, after, steps = self.moved(method, objective, first, iterations, seconds)
             if after < before:
-                return Landmarks(sample, method, tuple(self.reasons), before, after, None, steps)
+                return Landmarks(sample, method, tuple(self.reasons), before, after, None, steps, first)
             self.reasons.append("The descent gained nothing: the start was kept.")
         elif np.isfinite(before):
             self.reasons.append("The start leaves no error: nothing to descend on.")
         else:
             self.reasons.append("The kernel is not finite on these data: nothing can be judged.")
-        return Landmarks(first, method, tuple(self.reasons), before, before, indices, steps)
+        return Landmarks(first, method, tuple(self.reasons), before, before, indices, steps, first)
 
     def moved(
         self, method: str, objective: Objective, first: Array, iterations: int | None, seconds: float | None
@@ -218,8 +230,9 @@ class _Search:
         if iterations is None and seconds is None:
             iterations = usual
         budget = Budget(iterations, seconds, self.began)
+        onlooker = None if self.watch is None else self.looks(self.watch, budget)
         try:
-            run = follow(objective, first, rule, budget, size, draw, progress=self.progress)
+            run = follow(objective, first, rule, budget, size, draw, progress=self.progress, onlooker=onlooker)
             sample, taken = run.sample, run.steps
         except DescentError as end:
             sample, taken = end.sample, end.iteration - 1
@@ -244,7 +257,22 @@ class _Search:
 
     def judge(self, sample: Array) -> float:
         """The mean error at those points."""
-        return float(NystromApproximation(self.kernel, sample).residuals(self.judges).mean())
+        with threads(1) if len(sample) <= FEW else nullcontext():
+            return float(NystromApproximation(self.kernel, sample).residuals(self.judges).mean())
+
+    def looks(self, watch: Callable[[float, float], object], budget: Budget) -> Look:
+        """Judge the sample on the way, but not so often that it costs much."""
+        due = 0.0
+
+        def look(done: int, sample: Callable[[], Array]) -> None:
+            nonlocal due
+            now = time.perf_counter()
+            if now >= due:
+                error = self.judge(sample())
+                due = time.perf_counter() + max(_LOOK, 20.0 * (time.perf_counter() - now))
+                watch(budget.used(done), error)
+
+        return look
 
 
 def default_iterations(n: int) -> int:

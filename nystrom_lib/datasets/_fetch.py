@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from .._extras import needed
 from ._cache import cache_folder, sweep
 from ._miniboone_file import FILE_NAME, SHA256, URL, cached_text, open_text
 
@@ -28,8 +29,7 @@ class _Unpacking:
         self.timeout = timeout
 
     def __call__(self, url: str, output_file: str, _: Any) -> None:
-        import pooch
-
+        pooch = needed("pooch")
         archive = Path(output_file + ".zip")
         # A downloader of its own for each attempt: a progress bar cannot be started twice.
         download = pooch.HTTPDownloader(progressbar=self.progress, timeout=self.timeout)
@@ -93,8 +93,7 @@ def fetch_miniboone(
     target = cached_text()
     if target.is_file() and _sha256_of_file(target) == sha256:
         return target
-    import pooch
-
+    pooch = needed("pooch")
     shown = sys.stderr.isatty() if progress is None else progress
     folder = cache_folder()
     try:

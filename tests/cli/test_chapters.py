@@ -101,11 +101,18 @@ def test_a_folder_with_a_run_is_not_written_over(smoke: Path) -> None:
 
 
 def test_a_failing_cell_is_named_and_the_partial_notebook_kept(tmp_path: Path) -> None:
-    done = call("run", "your_data", "--profile", "smoke", "-p", "file=nowhere.csv", "--out", "failed", cwd=tmp_path)
+    (tmp_path / "words.csv").write_text("a,b\n1,2\n3,four\n", encoding="utf-8")
+    done = call("run", "your_data", "--profile", "smoke", "-p", "file=words.csv", "--out", "failed", cwd=tmp_path)
     said = refused(done, 1)
-    assert "stopped at cell" in said and "nowhere.csv" in said and "failed/your_data.ipynb" in said
+    assert "stopped at cell" in said and "'four' in line 3" in said and "failed/your_data.ipynb" in said
     assert (tmp_path / "failed" / "your_data.ipynb").is_file()
     assert json.loads((tmp_path / "failed" / "run.json").read_text(encoding="utf-8"))["status"] == "failed"
+
+
+def test_a_file_that_is_not_there_is_refused_before_a_kernel_starts(tmp_path: Path) -> None:
+    said = refused(call("run", "your_data", "-p", "file=nope.csv", "--out", "failed", cwd=tmp_path), 2)
+    assert "file is 'nope.csv', and there is no such file in" in said
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_ctrl_c_says_what_is_stored_and_resume_goes_on(tmp_path: Path) -> None:

@@ -10,10 +10,12 @@ import sys
 import textwrap
 import warnings
 from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
 from typing import Any
 
 import click
 
+from ..._extras import sentence
 from ..errors import CompanionError, ConfigurationError
 
 #: Everything went well; the work failed or numbers differ; the command line makes no sense; Ctrl-C; a closed pipe.
@@ -35,6 +37,41 @@ def _debug_option() -> click.Option:
     return click.Option(
         ["--debug"], is_flag=True, expose_value=False, help="Show the traceback of an error."
     )
+
+
+class Whole(click.ParamType):  # type: ignore[type-arg]  # generic only in the newest click
+    """A whole number, which may also be written as 1e3; ``least`` is the smallest allowed."""
+
+    name = "integer"
+
+    def __init__(self, least: int) -> None:
+        self.least = least
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Read it, or say what it must be."""
+        number = _whole(value)
+        if number is None or number < self.least:
+            self.fail(f"{value!r} must be a whole number, at least {self.least}.", param, ctx)
+        return number
+
+
+def _whole(value: Any) -> int | None:
+    try:
+        return int(value)
+    except ValueError:
+        pass
+    try:
+        number = float(value)
+        return int(number) if number == int(number) else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def installed(*modules: str) -> None:
+    """Say which extra is missing before the work begins, not after it."""
+    for module in modules:
+        if find_spec(module) is None:
+            raise CompanionError(sentence(ModuleNotFoundError(name=module)))
 
 
 class Command(click.Command):
@@ -105,8 +142,10 @@ def one_sentence(error: BaseException) -> tuple[int, str]:
         return USAGE, text
     if isinstance(error, CompanionError | OSError) or _ours(error):
         return FAILED, text
+    if isinstance(error, ModuleNotFoundError):
+        return FAILED, sentence(error)
     if isinstance(error, ImportError):
-        return FAILED, f"{text}; is the part of the project that this command needs installed?"
+        return FAILED, text
     return FAILED, f"{type(error).__name__}: {text or 'no reason given'} (--debug shows where it came from)."
 
 

@@ -71,6 +71,8 @@ def begin(which: str | Chapter, names: Mapping[str, Any]) -> Page:
         _begun.append(names)
     page = Page(this, this.settings({name: names[name] for name in declared if name in names}))
     _style()
+    # with a handler, if only this one, the library's log does not come to standard error, which a notebook would keep
+    logging.getLogger("nystrom_lib").addHandler(logging.NullHandler())
     page._show_parameters()
     return page
 
