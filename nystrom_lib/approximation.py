@@ -120,10 +120,10 @@ class NystromApproximation:
         S = self.sample[self._pivots] - self._centre
         tile = 256
         residual = np.empty(len(x))
-        with one_pool(len(x) * self.rank) as (parallel, slots):
+        with one_pool(len(x) * self.rank) as (parallel, slots), self.kernel._watched() as p:
             run = residuals.feature_tiles.parallel if parallel else residuals.feature_tiles
             run(
-                self.kernel.radial, self.kernel._address(profiles.VALUE), self.kernel._p, as_writable(x), self._centre,
+                self.kernel.radial, self.kernel._address(profiles.VALUE), p, as_writable(x), self._centre,
                 S, np.einsum("ij,ij->i", S, S), self._factor, residuals.pack(self._factor), diagonal, tile,
                 residuals.make_scratch(slots, self.rank, tile, d), features, residual,
             )  # fmt: skip

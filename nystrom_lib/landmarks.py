@@ -2,7 +2,6 @@ r"""The one call: good landmarks for a kernel and data, by rules that say what t
 
 from __future__ import annotations
 
-import difflib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -101,7 +100,8 @@ def find_landmarks(
         iterations = check.whole("iterations", iterations, least=0)
     if seconds is not None:
         seconds = check.positive("seconds", seconds)
-    search = _Search(kernel, data, n, check.generator("seed", seed), progress)
+    check.choice("method", method, ["auto", *OBJECTIVES, *STARTS])
+    search = _Search(kernel, data, n, check.generator("seed", seed), check.callback("progress", progress))
     if method in STARTS:
         return search.choose(method)
     return search.descend(*search.named(method), search.begin(start), iterations, seconds)
@@ -132,13 +132,8 @@ class _Search:
             method = "local-trace" if local else "trace"
             why = f"n = {self.n:,} is large: each point looks at its nearest landmarks" if local else "the error itself"
             self.reasons.append(f"A descent on {method!r}: {why}.")
-        elif method in OBJECTIVES:
-            self.reasons.append(f"A descent on {method!r}, as asked.")
         else:
-            names = ["auto", *OBJECTIVES, *STARTS]
-            close = difflib.get_close_matches(str(method), names, n=1)
-            hint = f" (did you mean {close[0]!r}?)" if close else ""
-            raise ValueError(f"method is {method!r}{hint}; it must be one of {', '.join(map(repr, names))}.")
+            self.reasons.append(f"A descent on {method!r}, as asked.")
         return method, OBJECTIVES[method](self.kernel, self._looked_at(method))
 
     def _looked_at(self, method: str) -> NDArray[Any]:
@@ -151,8 +146,7 @@ class _Search:
     def begin(self, start: str | ArrayLike) -> tuple[Array, NDArray[np.int64] | None]:
         """Where to begin."""
         if isinstance(start, str):
-            if start not in STARTS:
-                raise ValueError(f"start is {start!r}; it must be points, or one of {', '.join(map(repr, STARTS))}.")
+            check.choice("start", start, STARTS, ", or points")
             self.reasons.append(f"Begun at a sample chosen by {start!r}.")
             drawn = STARTS[start].draw(self.kernel, self.data, self.n, self.for_start)
             return drawn.points, drawn.indices

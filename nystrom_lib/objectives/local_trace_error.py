@@ -159,12 +159,12 @@ class LocalLoops:
 
     def _run(self, loop: Any, action: int, sample: Array, points: Array, near: Indices, *out: Array) -> Array:
         errors = self._errors[: len(points)]
-        with one_pool(len(points) * self.k**2) as (parallel, slots):
+        with one_pool(len(points) * self.k**2) as (parallel, slots), self.kernel._watched() as p:
             run = loop.parallel if parallel else loop
             if slots not in self._scratch:
                 self._scratch[slots] = local.make_scratch(slots, self.k, self.d)
             run(
-                self.kernel._address(action), self.kernel._p, as_writable(sample), points, near, self.diagonal,
+                self.kernel._address(action), p, as_writable(sample), points, near, self.diagonal,
                 self._scratch[slots], errors, *out,
             )  # fmt: skip
         return errors

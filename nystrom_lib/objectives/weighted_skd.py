@@ -146,13 +146,13 @@ class WeightedSums:
         padded = np.zeros((tiles * size, d))
         padded[: self.n] = sample - centre
         self._tiles[:] = padded.reshape(tiles, size, d).transpose(0, 2, 1)
-        with one_pool(self.n * self.points) as (parallel, slots):
+        with one_pool(self.n * self.points) as (parallel, slots), kernel._watched() as p:
             run = weighted.weighted_sums.parallel if parallel else weighted.weighted_sums
             if slots not in self._work:
                 self._work[slots] = weighted.make_work(slots, self.n, self.points, d)
             work = self._work[slots]
             run(
-                kernel.radial, self._loop, kernel._p, points, picks, weights, centre, self.n, self._tiles,
+                kernel.radial, self._loop, p, points, picks, weights, centre, self.n, self._tiles,
                 np.einsum("ij,ij->i", padded, padded), work,
             )  # fmt: skip
         left = np.empty((self.n, d))
