@@ -28,8 +28,8 @@ def threads(count: int) -> Iterator[None]:
     ``threads(1)`` a call runs where it is called, without a pool and without the interpreter lock, so that many
     independent runs can share the cores through an ordinary thread pool.
 
-    A process forked after the library has used several threads, as ``multiprocessing.Pool`` forks them on Linux, has
-    none of those threads and uses one: share the work out among the processes. Its results are the same.
+    A process forked after the library has been used, as ``multiprocessing.Pool`` forks them on Linux, has none of
+    numba's threads and uses one: share the work out among the processes. Its results are the same.
 
     Parameters
     ----------
@@ -78,8 +78,7 @@ def one_pool(work: float) -> Iterator[tuple[bool, int]]:
             _limit = _controller().limit(limits=1, user_api="blas")
         _inside += 1
     _local.inside = getattr(_local, "inside", 0) + 1
-    # numba starts its threads when it is first asked how many there are, and then no fork is free to use them
-    before = numba.get_num_threads() if count > 1 else 1
+    before = numba.get_num_threads()  # starts numba's threads, whose numbers the serial loops ask for too
     try:
         if count > 1:
             numba.set_num_threads(count)

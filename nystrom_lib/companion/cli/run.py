@@ -85,7 +85,9 @@ def run(
 
     found = chapter(name)
     values = merged(file, pairs)
-    parameters = found.settings(values, profile).to_plain()
+    settings = found.settings(values, profile)
+    found.ready(settings)
+    parameters = settings.to_plain()
     folder = out or (folders.stopped_folder(name, parameters) if resume else folders.next_folder(name))
     began = time.monotonic()
     execute_chapter(found, values, folder, profile=profile, jobs=jobs, dask=dask, resume=resume)

@@ -80,7 +80,7 @@ def verify(
             differing.append(name)
         if all_numbers or not comparison.agree:
             click.echo(f"{name}\n{numbers(comparison, all_numbers)}\n")
-    click.echo(table(["results", "repetitions", "verdict", "time"], rows, right=[3]))
+    click.echo(table(["results", "repetition no.", "verdict", "time"], rows, right=[3]))
     bad = differing + failed
     if bad:
         raise CompanionError(f"{len(bad)} of {len(wanted)} do not agree: {', '.join(bad)}.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from ..studies.own_data import Optimised, plane, thinned
+from ..wording import mathtext
 from . import decay, paths, style
 
 
@@ -21,7 +22,7 @@ def report(found: Optimised) -> Figure:
         labels = labels[0], "iteration"
     figure, panels = style.subplots(1, 2, height=3.9, width_ratios=[1, 0.9])
     paths.landmarks(panels[0, 0], points, ways)
-    style.label(panels[0, 0], *labels)
+    style.label(panels[0, 0], *map(mathtext, labels))
     panels[0, 0].set_aspect("auto")
     quantity = "$R(S^{(t)})$" if results.experiment.constant else r"$R(S^{(t)}) - \|\mathbf{K}\|_F^2$"
     decay.panel(panels[0, 1], {"": (iterations, results.curves["R"])}, quantity=quantity)
