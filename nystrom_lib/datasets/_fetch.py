@@ -17,7 +17,6 @@ from typing import Any
 from ._cache import cache_folder, sweep
 from ._miniboone_file import FILE_NAME, SHA256, URL, cached_text, open_text
 
-
 #: What is fetched may be this large, packed or not (it has 91 MB), and may take this many seconds in all.
 MOST_BYTES, MOST_SECONDS = 512 * 2**20, 3600.0
 
