@@ -193,22 +193,53 @@ def test_odd_arguments_are_taken_or_refused_in_one_sentence(name: str) -> None:
 
 # --- the command line -------------------------------------------------------------------------------------------
 
-WORDS = [
-    ["list", "extra"], ["params"], ["params", "bigausian"], ["params", "../x"], ["run"], ["run", "nothing"],
-    ["run", "bigaussian", "-p"], ["run", "bigaussian", "-p", "n"], ["run", "bigaussian", "-p", "n=\x01"],
-    ["run", "bigaussian", "-p", "n=10" + "0" * 5000], ["run", "bigaussian", "-p", "n=nan"], ["run", "bigaussian", "-f", "."],
-    ["run", "bigaussian", "-f", "bad.yml"], ["run", "bigaussian", "-f", "deep.yml"], ["run", "bigaussian", "--jobs", "0"],
-    ["run", "your_data", "-p", "file=nope.csv"], ["run", "your_data", "-p", "file="], ["run", "your_data", "--resume"],
-    ["run", "bigaussian", "--out", "bad.yml"], ["sweep", "bigaussian"], ["verify", "nothing"], ["compare", "a", "b"],
-    ["verify", "--results", "empty"], ["compare", "bad.yml", "bad.yml"], ["data", "check", "nothing"], ["data", "nothing"],
-    ["optimise", "nope.csv", "-n", "3"], ["optimise", "bad.npz", "-n", "3"], ["optimise", "bad.npy", "-n", "3"],
-    ["optimise", "bad.csv.xz", "-n", "3"], ["optimise", "bad.parquet", "-n", "3"], ["optimise", "empty.csv", "-n", "3"],
-    ["optimise", "one.csv", "-n", "3"], ["optimise", "words.csv", "-n", "3"], ["optimise", "fine.csv", "-n", "x"],
-    ["optimise", "fine.csv", "-n", "0"], ["optimise", "fine.csv", "-n", "999"], ["optimise", "fine.csv", "-n", "2", "--rho", "x"],
-    ["optimise", "fine.csv", "-n", "2", "--rho", "-1"], ["optimise", "fine.csv", "-n", "2", "--iterations", "-1"],
-    ["optimise", "fine.csv", "-n", "2", "-o", "empty/no/where.csv"], ["optimise", "fine.csv", "-n", "2", "--columns", "zz"],
-    ["paper", "nothing"], ["book", "--nothing"], ["", ""], ["--nothing"],
-]  # fmt: skip
+WORDS = [line.split() for line in """
+list extra
+params
+params bigausian
+params ../x
+run
+run nothing
+run bigaussian -p
+run bigaussian -p n
+run bigaussian -p n=nan
+run bigaussian -f .
+run bigaussian -f bad.yml
+run bigaussian -f deep.yml
+run bigaussian --jobs 0
+run your_data -p file=nope.csv
+run your_data -p file=
+run your_data --resume
+run bigaussian --out bad.yml
+sweep bigaussian
+verify nothing
+compare a b
+verify --results empty
+compare bad.yml bad.yml
+data check nothing
+data nothing
+optimise nope.csv -n 3
+optimise bad.npz -n 3
+optimise bad.npy -n 3
+optimise bad.csv.xz -n 3
+optimise bad.parquet -n 3
+optimise empty.csv -n 3
+optimise one.csv -n 3
+optimise words.csv -n 3
+optimise fine.csv -n x
+optimise fine.csv -n 0
+optimise fine.csv -n 999
+optimise fine.csv -n 2 --rho x
+optimise fine.csv -n 2 --rho -1
+optimise fine.csv -n 2 --iterations -1
+optimise fine.csv -n 2 -o empty/no/where.csv
+optimise fine.csv -n 2 --columns zz
+paper nothing
+book --nothing
+--nothing
+""".strip().splitlines()]  # fmt: skip
+WORDS += [["run", "bigaussian", "-p", text] for text in ("n=\x01", "n=10" + "0" * 5000, "", "=", "n=\u202e")]
+WORDS.append(["", ""])
 
 
 @pytest.fixture(scope="module")
