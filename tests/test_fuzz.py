@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 import nystrom_lib as nl
+from nystrom_lib._validation import shown
 from tests.cases import cloud
 from tests.cli.conftest import call
 
@@ -59,7 +60,7 @@ def odd_values() -> list[Any]:
         None, True, False, 0, -1, 1, 3.0, 1.5, -0.0, 1e-320, 1e308, -1e308, 10**400, 10**5000, math.nan, math.inf, 1j,
         "", "x", "trace", "auto", "\ud800", b"x", [], (), {}, set(), [[]], [None], [[1.0, 2.0], [3.0]], [[1, "a"]],
         np.float32(2), np.int64(3), np.bool_(True), np.array(2.0), np.zeros(4), np.zeros((0, 2)), np.zeros((4, 0)),
-        np.zeros((4, 2)), np.zeros((4, 3)), np.zeros((2, 2, 2)), S.astype(np.float32), S.astype(np.float16), S > 0,
+        np.zeros((4, 2)), np.zeros((4, 3)), np.zeros((2, 2, 2)), S.astype(np.float16), S > 0,
         S.astype(complex), S.astype(object), np.full((4, 2), np.nan), np.full((4, 2), -1), np.full((4, 2), 10**9),
         big, -big, np.vstack([big, -big]), np.array([[1e308] * 2, [-1e308] * 2] * 2), np.array([["a", "b"]] * 4),
         np.ma.masked_less(S, 0.0), matrix, np.array([[np.datetime64("2020-01-01")] * 2] * 4), range(3), iter([1]),
@@ -186,8 +187,7 @@ def test_odd_arguments_are_taken_or_refused_in_one_sentence(name: str) -> None:
             good = GOOD | {argument: strange}
             found = complaint(function, [good[each] for each in order], {each: good[each] for each in by_name})
             if found:
-                shown = type(strange).__name__ if isinstance(strange, Strange | np.ndarray) else f"{strange!s:.40}"
-                wrong.append(f"{argument} = {shown}: {found}")
+                wrong.append(f"{argument} = {shown(strange)}: {found}")
     assert not wrong, "\n".join(wrong)
 
 
