@@ -7,12 +7,15 @@ import math
 import operator
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
+P = ParamSpec("P")
+T = TypeVar("T")
 
 #: Coordinates may be as large as this, so that differences of two are finite.
 LARGEST = 1e300
@@ -193,11 +196,26 @@ def callback(name: str, value: Any) -> Callable[[int], object] | None:
     return function
 
 
-def finite(what: str, result: Any) -> Any:
-    """A result, unless double precision could not hold what led to it."""
-    if not np.isfinite(result).all():
-        raise ValueError(f"{what} is not finite: the kernel's values are too large here; rescale the data.")
+class NotFinite(ValueError):
+    """Double precision could not hold a result, or what led to it."""
+
+
+def finite(what: str, result: T) -> T:
+    """A result, unless it is not finite."""
+    if not np.isfinite(result).all():  # type: ignore[call-overload]
+        raise NotFinite(f"{what} is not finite: the kernel's values are too large here; rescale the data.")
     return result
+
+
+def finite_result(function: Callable[P, T]) -> Callable[P, T]:
+    """Refuse a result that is not finite; what numpy has to say on the way there would be less to the point."""
+
+    @wraps(function)
+    def checked(*arguments: P.args, **named: P.kwargs) -> T:
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            return finite(f"The result of {function.__name__}", function(*arguments, **named))
+
+    return checked
 
 
 class _Interface:

@@ -26,6 +26,7 @@ def pivoted_cholesky(matrix: Array) -> tuple[Array, NDArray[np.int64]]:
     """Lower factor and pivots with ``matrix[pivots][:, pivots] = L Lᵀ``, as many as the rank to rounding."""
     from scipy.linalg.lapack import dpstrf
 
+    check.finite("The kernel matrix of the sample", matrix)
     largest = float(np.max(np.diag(matrix), initial=0.0))
     factor, pivots, rank, _ = dpstrf(matrix, lower=1, tol=np.finfo(float).eps * largest)
     if largest <= 0.0:
@@ -134,7 +135,7 @@ def _diagonal(kernel: Kernel, x: NDArray[Any]) -> Array:
     """K(x_i, x_i), without a float64 copy of a large float32 data set."""
     if kernel.radial:
         return np.full(len(x), kernel.diagonal(np.zeros((1, x.shape[1])))[0])
-    return kernel.diagonal(x)
+    return check.finite("K(x, x)", kernel.diagonal(x))
 
 
 @steady

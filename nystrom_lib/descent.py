@@ -401,8 +401,9 @@ class _Watch:
         self.now = now
         if self.record or (last and self.value is not None):
             assert self.value is not None
-            value = self.value(now)
-            if not np.isfinite(value):
+            try:
+                value = check.finite("The value", self.value(now))
+            except check.NotFinite:
                 return False
             self.values.append(value)
         if self.keep_path:

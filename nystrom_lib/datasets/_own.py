@@ -125,8 +125,8 @@ def _position(column: Column, names: tuple[str, ...], argument: str) -> int:
         )
     if wanted in names:
         return names.index(wanted)
-    if isinstance(column, int) and not isinstance(column, bool) and 0 <= column < len(names):
-        return column
+    if isinstance(column, int | np.integer) and not isinstance(column, bool) and 0 <= column < len(names):
+        return int(column)
     close = difflib.get_close_matches(wanted, names, n=1)
     hint = f" (did you mean {close[0]!r}?)" if close else ""
     shown = ", ".join(map(repr, names[:20])) + (", …" if len(names) > 20 else "")

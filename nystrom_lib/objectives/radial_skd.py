@@ -7,6 +7,7 @@ from functools import cached_property
 from numpy.typing import ArrayLike
 
 from .. import _sums
+from .. import _validation as check
 from .._sums import PairSums
 from .._validation import Array
 from .base import Evaluate, Indices, Objective
@@ -41,6 +42,7 @@ class RadialSKD(Discrepancy):
 
     name = "radial-skd"
 
+    @check.finite_result
     def value(self, sample: ArrayLike) -> float:
         """R, its constant included."""
         norm, total = PairSums(self.kernel, self.data, self.checked(sample)).totals()

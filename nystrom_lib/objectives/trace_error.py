@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .. import _validation as check
 from .._core import profiles, trace
 from .._sums import middle
 from .._threads import one_pool
@@ -42,6 +43,7 @@ class TraceError(Objective):
     name = "trace"
     unbiased = True
 
+    @check.finite_result
     def value(self, sample: ArrayLike) -> float:
         """tr(K − K̂(S)) over all the data."""
         return nystrom_errors(self.kernel, self.data, self.checked(sample), "trace").trace

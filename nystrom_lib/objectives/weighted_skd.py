@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .. import _validation as check
 from .._core import pairs, profiles, weighted
 from .._core.trace import FIRST_RIDGE, LEAST_PIVOT
 from .._sums import middle
@@ -60,6 +61,7 @@ class WeightedSKD(Discrepancy):
 
     name = "weighted-skd"
 
+    @check.finite_result
     def value(self, sample: ArrayLike) -> float:
         """The discrepancy, its constant included."""
         sample = self.checked(sample)

@@ -458,3 +458,8 @@ def test_an_archive_is_refused_by_what_it_declares(tmp_path: Path, change: Any, 
     """Catches a bomb that is found out by unpacking it, and errors of zipfile that are no ValueError."""
     with pytest.raises(ValueError, match=f"cannot be read as .npz data: .*{words}"):
         from_file(archive(tmp_path / "bomb.npz", change))
+
+
+def test_columns_may_be_an_array_of_numbers() -> None:
+    """Catches a check by Python's own type of integers."""
+    assert from_array(X, columns=np.array([2, 0])).columns == from_array(X, columns=[2, 0]).columns == ("x2", "x0")
