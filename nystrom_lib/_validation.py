@@ -182,10 +182,16 @@ def choice(name: str, value: Any, known: Iterable[str], why: str = "") -> str:
     return value
 
 
-def instance(name: str, value: Any, kind: type, what: str) -> None:
+def instance(name: str, value: Any, kind: Any, what: str) -> None:
     """Refuse what is not of a kind."""
     if not isinstance(value, kind):
         raise ValueError(f"{name} is {shown(value)}; it must be {what}.")
+
+
+def flag(name: str, value: Any) -> bool:
+    """True or False."""
+    instance(name, value, bool | np.bool_, "True or False")
+    return bool(value)
 
 
 def callback(name: str, value: Any) -> Callable[[int], object] | None:

@@ -385,6 +385,7 @@ class _Watch:
     def __init__(
         self, sample: Array, record_every: int, keep_path: bool, value: Callable[[Array], float] | None
     ) -> None:
+        keep_path = check.flag("keep_path", keep_path)
         self.every = record_every or (1 if keep_path else 0)
         self.record, self.keep_path, self.value = bool(record_every), keep_path, value
         self.now = sample.copy()

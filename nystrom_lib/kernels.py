@@ -443,7 +443,7 @@ def _custom(radial: bool, functions: tuple[Any, Any, Any], parameters: Any, name
         raise ValueError(f"parameters holds {len(numbers)} numbers; at most {profiles.PARAMETERS - 1} are allowed.")
     compiled = []
     for label, function in zip(("value", "first", "second"), functions, strict=True):
-        check.instance(label, function, Callable, "a function (t, p) -> float that numba can compile")  # type: ignore[arg-type]
+        check.instance(label, function, Callable, "a function (t, p) -> float that numba can compile")
         jitted = function if numba.extending.is_jitted(function) else numba.njit(error_model="numpy")(function)
         compiled.append(jitted)
     bounds = None

@@ -170,7 +170,9 @@ def complaint(function: Callable[..., Any], arguments: list[Any], named: dict[st
         return None if ours else f"{type(error).__name__} in words that are not ours: {told[:200]!r}"
     except BaseException as error:
         return f"{type(error).__name__}: {str(error)[:200]}"
-    bad = [array for array in numbers(result) if not np.isfinite(array).all()]
+    # a factor is infinite, and says so, where the best rank-n approximation is exact
+    wrong = np.isnan if isinstance(result, nl.Factors) else lambda array: ~np.isfinite(array)
+    bad = [array for array in numbers(result) if wrong(array).any()]
     return f"without a word: {bad[0].ravel()[:4]}" if bad else None
 
 

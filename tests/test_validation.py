@@ -128,7 +128,7 @@ def variants(A: np.ndarray) -> dict[str, Any]:
         "reversed": backwards,
         "list": A.tolist(),
         "byte-swapped": swapped,
-        "matrix": np.asmatrix(A),
+        "matrix": A.view(np.matrix),
         "masked nowhere": np.ma.array(A, mask=False),
         "misaligned": np.frombuffer(b"\0" + A.tobytes(), np.uint8)[1:].view(np.float64).reshape(A.shape),
     }

@@ -87,6 +87,7 @@ class WeightedSKD(Discrepancy):
         from scipy.linalg import solve_triangular
 
         factor, pivots = pivoted_cholesky(self.kernel.squared(sample))
+        check.finite("Σ K²(x, s)", g)
         half: Array = solve_triangular(factor, g[pivots], lower=True) if len(pivots) else np.empty(0)
         return half, factor, pivots
 
