@@ -109,7 +109,10 @@ def _begin_after_fork() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_begin_after_fork)
+    # The lock is held across a fork, so that no thread is setting BLAS's limit just then, with a lock of BLAS's own.
+    os.register_at_fork(
+        before=lambda: _lock.acquire(), after_in_parent=lambda: _lock.release(), after_in_child=_begin_after_fork
+    )
 
 
 P = ParamSpec("P")

@@ -34,15 +34,18 @@ def bits_and_threads(task: int) -> tuple[str, int]:
 
 # In a process of its own, so that a child that is killed or hangs takes nothing with it.
 SCRIPT = """
-import multiprocessing, sys, threading
+import multiprocessing, sys, threading, time
 from tests.test_fork import KERNEL, X, bits, bits_and_threads
 import nystrom_lib as nl
 warm = bits()
+with nl.threads(1):     # the serial loops too, or every child would load them
+    assert bits() == warm
 fork = multiprocessing.get_context("fork")
 done = threading.Event()
 def busy():
     while not done.is_set():
         nl.radial_skd(KERNEL, X[:50], X[:5])
+        time.sleep(0.0005)
 others = [threading.Thread(target=busy) for _ in range(2)]
 for other in others: other.start()     # forks then happen while the library's lock is held
 for _ in range(int(sys.argv[1])):
