@@ -175,8 +175,7 @@ def stochastic_gradient_descent(
         def draw(count: int) -> NDArray[np.int64]:
             return rng.integers(0, len(data), size=(count, size))
 
-    if estimator not in ("one-sample", "two-sample"):
-        raise ValueError(f"estimator is {estimator!r}; it must be 'one-sample' or 'two-sample'.")
+    check.choice("estimator", estimator, ("one-sample", "two-sample"))
     first_part = size // 2 if estimator == "two-sample" else 0
     if estimator == "two-sample" and size < 2:
         raise ValueError(f"batch_size is {size}; the two-sample estimator needs at least 2.")
@@ -236,10 +235,8 @@ def descend(
     >>> print(f"{objective.value(start):.0f} -> {objective.value(run.sample):.0f}")
     560 -> 272
     """
-    if not isinstance(objective, Objective):
-        raise ValueError(f"objective is {objective!r}; it must be an objective, such as TraceError(kernel, data).")
-    if not isinstance(rule, StepRule):
-        raise ValueError(f"rule is {rule!r}; it must be a step rule, such as Adam().")
+    check.instance("objective", objective, Objective, "an objective, such as TraceError(kernel, data)")
+    check.instance("rule", rule, StepRule, "a step rule, such as Adam()")
     draw: Draw
     if batch_size is None:
         size, draw = 0, no_batches
@@ -411,6 +408,7 @@ class _Watch:
     def __init__(
         self, sample: Array, record_every: int, keep_path: bool, value: Callable[[Array], float] | None
     ) -> None:
+        keep_path = check.flag("keep_path", keep_path)
         self.every = record_every or (1 if keep_path else 0)
         self.record, self.keep_path, self.value = bool(record_every), keep_path, value
         self.now = sample.copy()
@@ -427,8 +425,9 @@ class _Watch:
         self.now = now
         if self.record or (last and self.value is not None):
             assert self.value is not None
-            value = self.value(now)
-            if not np.isfinite(value):
+            try:
+                value = check.finite("The value", self.value(now))
+            except check.NotFinite:
                 return False
             self.values.append(value)
         if self.keep_path:
@@ -458,6 +457,7 @@ def _steps(
     progress: Callable[[int], object] | None,
 ) -> Descent:
     """The loop all descents share: steps in chunks, with a look at values, path, clock and caller in between."""
+    progress = check.callback("progress", progress)
     most = 10**18 if budget.iterations is None else budget.iterations
     done, used, pace = 0, budget.used(0), 0.0
     looked = -1
@@ -494,7 +494,10 @@ def _steps(
 
 
 def _float_kind(dtype: Any) -> type:
-    kind = np.dtype(dtype)
-    if kind not in (np.float32, np.float64):
-        raise ValueError(f"dtype is {dtype!r}; it must be numpy.float64 or numpy.float32.")
+    try:
+        kind = np.dtype(dtype)
+    except TypeError:
+        kind = np.dtype(object)
+    if dtype is None or kind not in (np.float32, np.float64):
+        raise ValueError(f"dtype is {check.shown(dtype)}; it must be numpy.float64 or numpy.float32.")
     return np.float32 if kind == np.float32 else np.float64

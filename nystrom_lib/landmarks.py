@@ -112,8 +112,11 @@ def find_landmarks(
         iterations = check.whole("iterations", iterations, least=0)
     if seconds is not None:
         seconds = check.positive("seconds", seconds)
+    check.choice("method", method, METHODS)
+    for name, call in (("progress", progress), ("watch", watch)):
+        check.callback(name, call)
     search = _Search(kernel, data, n, check.generator("seed", seed), progress, watch)
-    if isinstance(method, str) and method in STARTS:
+    if method in STARTS:
         return search.choose(method)
     return search.descend(*search.named(method), search.begin(start), iterations, seconds)
 
@@ -144,11 +147,8 @@ class _Search:
             method = "local-trace" if local else "trace"
             why = f"n = {self.n:,} is large: each point looks at its nearest landmarks" if local else "the error itself"
             self.reasons.append(f"A descent on {method!r}: {why}.")
-        elif isinstance(method, str) and method in OBJECTIVES:
-            self.reasons.append(f"A descent on {method!r}, as asked.")
         else:
-            hint = check.guess(method, METHODS)
-            raise ValueError(f"method is {method!r}{hint}; it must be one of {', '.join(map(repr, METHODS))}.")
+            self.reasons.append(f"A descent on {method!r}, as asked.")
         return method, OBJECTIVES[method](self.kernel, self._looked_at(method))
 
     def _looked_at(self, method: str) -> NDArray[Any]:
@@ -161,9 +161,7 @@ class _Search:
     def begin(self, start: str | ArrayLike) -> tuple[Array, NDArray[np.int64] | None]:
         """Where to begin."""
         if isinstance(start, str):
-            if start not in STARTS:
-                hint, names = check.guess(start, STARTS), ", ".join(map(repr, STARTS))
-                raise ValueError(f"start is {start!r}{hint}; it must be points, or one of {names}.")
+            check.choice("start", start, STARTS, ", or points")
             self.reasons.append(f"Begun at a sample chosen by {start!r}.")
             drawn = STARTS[start].draw(self.kernel, self.data, self.n, self.for_start)
             return drawn.points, drawn.indices

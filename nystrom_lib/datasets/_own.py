@@ -161,8 +161,8 @@ def _position(column: Column, names: tuple[str, ...], argument: str) -> int:
         )
     if wanted in names:
         return names.index(wanted)
-    if isinstance(column, int) and not isinstance(column, bool) and 0 <= column < len(names):
-        return column
+    if isinstance(column, int | np.integer) and not isinstance(column, bool) and 0 <= column < len(names):
+        return int(column)
     close = difflib.get_close_matches(wanted, names, n=1)
     hint = f" (did you mean {close[0]!r}?)" if close else ""
     shown = ", ".join(map(repr, names[:20])) + (", …" if len(names) > 20 else "")
@@ -328,7 +328,25 @@ def from_array(data: Any, **options: Unpack[Options]) -> Dataset:
     return _build(table, what, origin, "your data", options)
 
 
+#: An .npz file may hold this much, uncompressed, whatever its own size, or this many times its own size.
+NPZ_BYTES, NPZ_RATIO = 2**30, 100
+
+
+def _refuse_bomb(path: Path) -> None:
+    """Go by what the archive declares: nothing is unpacked to find out."""
+    with zipfile.ZipFile(path) as archive:
+        members = archive.infolist()
+    if any(member.flag_bits & 0x1 for member in members):
+        raise ValueError("it is encrypted")
+    if any(member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for member in members):
+        raise ValueError("it is compressed in a way that numpy does not use")
+    declared, there = sum(member.file_size for member in members), path.stat().st_size
+    if declared > max(NPZ_BYTES, NPZ_RATIO * there):
+        raise ValueError(f"it declares {declared:,} bytes in a file of {there:,}; save it as .npy if that is right")
+
+
 def _read_npz(path: Path, array: str | None) -> NDArray[Any]:
+    _refuse_bomb(path)
     with np.load(path, allow_pickle=False) as archive:
         if array is None and len(archive.files) == 1:
             array = archive.files[0]

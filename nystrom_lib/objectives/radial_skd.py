@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _sums
+from .. import _validation as check
 from .._sums import PairSums
 from .._validation import Array
 from .base import Evaluate, Indices, Objective
@@ -42,6 +43,7 @@ class RadialSKD(Discrepancy):
 
     name = "radial-skd"
 
+    @check.finite_result
     def value(self, sample: ArrayLike) -> float:
         """R, its constant included."""
         norm, total = PairSums(self.kernel, self.data, self.checked(sample)).totals()

@@ -82,10 +82,7 @@ def initial_indices(kernel: Kernel, data: ArrayLike, n: int, method: str = "unif
 
 
 def _start(method: str) -> Start:
-    if isinstance(method, str) and method in STARTS:
-        return STARTS[method]
-    *others, last = map(repr, STARTS)
-    raise ValueError(f"method is {method!r}{check.guess(method, STARTS)}; it must be {', '.join(others)} or {last}.")
+    return STARTS[check.choice("method", method, STARTS)]
 
 
 @steady

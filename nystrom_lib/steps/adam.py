@@ -127,10 +127,10 @@ class TraceEngine(Engine):
         rule = move.rule
         self._good = self._sample.copy()
         start, fall = (1.0 - used, per_step) if rule.decay else (1.0, 0.0)
-        with one_pool(loops.work_of_a_step) as (parallel, slots):
+        with one_pool(loops.work_of_a_step) as (parallel, slots), kernel._watched() as p:
             run = trace.descend.parallel if parallel else trace.descend
             taken, self._ridge = run(
-                kernel.radial, loops.loop, kernel._p, self._sample, self._objective.data, batches, self._centre,
+                kernel.radial, loops.loop, p, self._sample, self._objective.data, batches, self._centre,
                 self._ridge, (move.first, move.second), move.steps, move.length * start, move.length * fall,
                 (rule.beta1, rule.beta2), loops.work(slots), self._gradient,
             )  # fmt: skip

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import click
 
-from .base import GROUP, Group, one_sentence, speak_plainly, tell
+from .base import GROUP, Group, end_like_ctrl_c, one_sentence, speak_plainly, tell
 from .book import book
 from .compare import compare
 from .data import data
@@ -52,6 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Do what the command line says, then end the process with its exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     speak_plainly()
+    end_like_ctrl_c()
     sys.exit(_status(words))
 
 

@@ -18,15 +18,17 @@ import click
 from ..._extras import sentence
 from ..errors import CompanionError, ConfigurationError
 
-#: Everything went well; the work failed or numbers differ; the command line makes no sense; Ctrl-C; a closed pipe.
+#: Everything went well; the work failed or numbers differ; the command line makes no sense; Ctrl-C; a closed pipe;
+#: the system asked us to end.
 FINE, FAILED, USAGE, STOPPED, CLOSED = 0, 1, 2, 128 + signal.SIGINT, 128 + signal.SIGPIPE
+ENDED = 128 + signal.SIGTERM
 
 EXIT_CODES = """\b
 Exit codes:
   0    it worked (and what was compared agrees)
   1    it did not: a cell or a computation failed, numbers differ, something is missing
   2    the command line was refused: an unknown command, chapter, parameter or value
-  130  stopped by Ctrl-C; the last line says what is stored
+  130  stopped by Ctrl-C; the last line says what is stored (143: by the system, SIGTERM)
 """
 
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -116,6 +118,20 @@ def speak_plainly() -> None:
     logging.getLogger("asyncio").setLevel(logging.CRITICAL)
 
 
+_asked_to_end = False
+
+
+def end_like_ctrl_c() -> None:
+    """Let SIGTERM do what Ctrl-C does: temporary folders go, and the last line says what is stored."""
+
+    def end(*_: object) -> None:
+        global _asked_to_end
+        _asked_to_end = True
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, end)
+
+
 def tell(sentence: str) -> None:
     """One line on standard error."""
     click.echo(f"nystrom: {sentence}", err=True)
@@ -132,7 +148,7 @@ def one_sentence(error: BaseException) -> tuple[int, str]:
     if isinstance(error, click.ClickException):
         return error.exit_code, error.format_message()
     if isinstance(error, KeyboardInterrupt | click.Abort):
-        return STOPPED, str(error) or "Stopped; nothing was stored."
+        return ENDED if _asked_to_end else STOPPED, str(error) or "Stopped; nothing was stored."
     if isinstance(error, BrokenPipeError):
         # Nobody reads on, and the interpreter must not complain about that when it ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ..studies.own_data import Optimised, plane, thinned
+from ..wording import mathtext
 from . import paths, style
 
 
@@ -23,7 +24,7 @@ def report(found: Optimised) -> Figure:
         labels = labels[0], "before and after"
     figure, panels = style.subplots(1, 2, height=3.9, width_ratios=[1, 0.9])
     paths.landmarks(panels[0, 0], points, ways)
-    style.label(panels[0, 0], *labels)
+    style.label(panels[0, 0], *map(mathtext, labels))
     panels[0, 0].set_aspect("auto")
     _uniform(panels[0, 1], found)
     return figure
