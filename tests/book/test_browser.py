@@ -13,22 +13,9 @@ import pytest
 from bs4 import BeautifulSoup
 
 from . import browser as chromium
-from .browser import Browser, Tab
+from .browser import PHONE, Tab
 
 pytestmark = pytest.mark.skipif(chromium.find() is None, reason="there is no Chromium or Chrome on this machine")
-
-PHONE = 390
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with Browser(tmp_path_factory.mktemp("profile")) as started:
-        yield started
-
-
-@pytest.fixture
-def tab(browser: Browser) -> Tab:
-    return browser.tab()
 
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):
