@@ -38,6 +38,10 @@ def home(request: pytest.FixtureRequest, built: Path, served: str) -> str:
     return built.as_uri() if request.param == "disk" else served
 
 
+#: Of some thirty pages; more, and a search does not help.
+MOST_FOUND = 20
+
+
 # -- what is wrong with a page that is open --------------------------------------------------------------------
 
 UNTYPESET = r"""
@@ -173,6 +177,33 @@ def test_search_finds(tab: Tab, home: str) -> None:
     assert foreign_requests(tab, home) == [] and tab.errors == []
     tab.open(next(link for link in found if "/theory/" in link))
     assert tab.errors == []
+
+
+@pytest.mark.parametrize(
+    ("words", "page"),
+    [
+        ("trace norm", "theory/approximation.html"),
+        ("rho", "theory/notation.html"),
+        ("k-means", "api/library.html"),
+        ("install", "intro.html"),
+    ],
+)
+def test_search_leads_to_the_right_page_first(tab: Tab, built: Path, words: str, page: str) -> None:
+    tab.open(f"{built.as_uri()}/search.html?q={words.replace(' ', '+')}")
+    tab.wait_for("document.querySelectorAll('ul.search li a').length > 0")
+    first, count = tab.run(
+        "(found => [found[0].getAttribute('href'), found.length])([...document.querySelectorAll('ul.search li a')])"
+    )
+    assert first.startswith(page)
+    assert count <= MOST_FOUND, f"{count} pages are found for {words!r}: does the index hold code?"
+
+
+def test_figures_are_dark_by_night(tab: Tab, built: Path, tmp_path: Path) -> None:
+    tab.prefer("dark")
+    tab.open(f"{built.as_uri()}/notebooks/05_bigaussian.html")
+    for what in ("article img", ".nystrom-slider"):
+        tab.wait_for(f"document.querySelector('{what}')")
+        assert "invert" in tab.run(f"getComputedStyle(document.querySelector('{what}')).filter"), what
 
 
 def test_search_opens_from_the_keyboard(tab: Tab, home: str) -> None:
