@@ -111,8 +111,8 @@
     state.rises = [...state.rises.slice(-9), after[state.target] > before[state.target] * (1 + 1e-9)];
     const rises = state.rises.filter(Boolean).length;
     const outside = state.trails.filter((_, k) => isOutside(k)).length;
-    if (outside === state.n) {
-      say(`Thrown out: with γ this large, no landmark is left near the data. Reset, and choose a smaller γ.`, true);
+    if (outside > state.n / 2) {
+      say(`Thrown out: ${outside} of ${state.n} landmarks have left the data. Reset, and choose a smaller γ.`, true);
       return false;
     }
     if (rises) {
@@ -206,12 +206,14 @@
     return [((event.clientX - box.left) / box.width * 2 - 1) * REACH, (1 - (event.clientY - box.top) / box.height * 2) * REACH];
   };
 
+  let grabbed = false; // a click that ends a drag adds nothing
   layer.addEventListener("pointerdown", event => {
     const mark = event.target.closest(".pg-landmark");
+    grabbed = Boolean(mark);
     if (!mark || event.button !== 0) return;
     event.preventDefault();
     layer.focus({preventScroll: true});
-    layer.setPointerCapture(event.pointerId);
+    mark.setPointerCapture(event.pointerId);
     state.held = state.chosen = marks.indexOf(mark);
     draw();
   });
@@ -230,7 +232,7 @@
   layer.addEventListener("pointerup", release);
   layer.addEventListener("pointercancel", release);
   layer.addEventListener("click", event => {
-    if (!event.target.closest(".pg-landmark") && event.target === layer) add(...place(event));
+    if (!grabbed && event.target === layer) add(...place(event));
   });
   layer.addEventListener("dblclick", event => {
     const mark = event.target.closest(".pg-landmark");

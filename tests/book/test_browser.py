@@ -198,7 +198,7 @@ def test_search_leads_to_the_right_page_first(tab: Tab, built: Path, words: str,
     assert count <= MOST_FOUND, f"{count} pages are found for {words!r}: does the index hold code?"
 
 
-def test_figures_are_dark_by_night(tab: Tab, built: Path, tmp_path: Path) -> None:
+def test_figures_are_dark_by_night(tab: Tab, built: Path) -> None:
     tab.prefer("dark")
     tab.open(f"{built.as_uri()}/notebooks/05_bigaussian.html")
     for what in ("article img", ".nystrom-slider"):

@@ -10,7 +10,6 @@ import json
 import math
 import re
 import shutil
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -300,7 +299,7 @@ def test_first_scene_landmarks_repel_each_other(page: Tab) -> None:
     steps(page, 200)
     now = page.run("playground.state.history.at(-1)")
     assert spacing() > 2 * before
-    assert now["R"] < 0.6 * began["R"] and now["trace"] < 0.6 * began["trace"]
+    assert now["R"] < 0.7 * began["R"] and now["trace"] < 0.7 * began["trace"]
 
 
 @needs_browser
@@ -378,7 +377,7 @@ def test_a_finger_moves_and_adds(page: Tab) -> None:
     page.touch((box["left"] + 3, box["top"] + 3))
     page.wait_for("playground.state.n === 51")
     # a finger that moves over the picture scrolls the page and adds nothing
-    page.touch((box["left"] + 3, box["top"] + 200), (box["left"] + 3, box["top"] + 150), (box["left"] + 3, box["top"] + 60))
+    page.touch(*((box["left"] + 3, box["top"] + down) for down in (200, 150, 60)))
     assert state(page, "n") == 51
 
 
