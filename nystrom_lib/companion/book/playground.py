@@ -39,7 +39,8 @@ def order() -> list[int]:
     sample = nl.uniform_sample(data, N_LANDMARKS, seed=SEED)
     first = [int(np.flatnonzero((data == point).all(axis=1))[0]) for point in sample]
     rest = np.setdiff1d(np.arange(len(data)), first)
-    return first + np.random.default_rng(SEED).permutation(rest)[: MOST_LANDMARKS - len(first)].tolist()
+    more = np.random.default_rng(SEED).permutation(rest)[: MOST_LANDMARKS - len(first)]
+    return [*first, *map(int, more)]
 
 
 def best(rho: float) -> list[float | None]:
