@@ -217,20 +217,23 @@
     state.held = state.chosen = marks.indexOf(mark);
     draw();
   });
+  // Chromium scrolls the page under a finger on an SVG circle, whatever its touch-action says, unless told here.
+  layer.addEventListener("touchstart", event => {
+    if (event.target.closest(".pg-landmark")) event.preventDefault();
+  }, {passive: false});
   layer.addEventListener("pointermove", event => {
     if (state.held < 0) return;
     const [x, y] = place(event);
     const edge = value => Math.max(-REACH, Math.min(REACH, value));
     move(state.held, edge(x), edge(y));
   });
-  const release = event => {
+  layer.addEventListener("pointerup", event => {
     const held = state.held;
     state.held = -1;
     if (held >= 0 && !inside(...place(event))) remove(held);
     else draw();
-  };
-  layer.addEventListener("pointerup", release);
-  layer.addEventListener("pointercancel", release);
+  });
+  layer.addEventListener("pointercancel", () => { state.held = -1; draw(); });
   layer.addEventListener("click", event => {
     if (!grabbed && event.target === layer) add(...place(event));
   });

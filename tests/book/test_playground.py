@@ -370,8 +370,10 @@ def test_a_finger_moves_and_adds(page: Tab) -> None:
     page.resize(PHONE, 844, phone=True)
     k, before = lonely(page), sample(page)
     x, y = mark(page, k)
-    page.touch((x, y), (x + 10, y), (x + 25, y))
-    page.wait_for(f"playground.state.sample[{2 * k}] > {before[k, 0] + 0.1}")
+    side = page.run("document.querySelector('.pg-plane').clientWidth")
+    page.touch((x, y), (x + 2, y + 10), (x + 5, y + 25), (x + 5, y + 40))
+    # the whole way: the page did not take the finger for one that scrolls it
+    page.wait_for(f"playground.state.sample[{2 * k + 1}] < {before[k, 1] - 36 / side * 2.24}")
     assert state(page, "held") == -1
     box = page.run("document.querySelector('.pg-plane').getBoundingClientRect().toJSON()")
     page.touch((box["left"] + 3, box["top"] + 3))
