@@ -34,6 +34,31 @@ class Evidence:
 
 
 @dataclass(frozen=True)
+class Check:
+    """A check that was added to a claim later, declared as the claim was: before its own result was computed.
+
+    Attributes
+    ----------
+    why : str
+        What the first rule did not ask.
+    statistic, rule, thresholds
+        As those of a claim.
+    decides : bool
+        Whether it takes the place of the first rule, because that asked the wrong question; else it stands beside it.
+    """
+
+    why: str
+    statistic: str
+    rule: str
+    thresholds: Mapping[str, Threshold]
+    decides: bool = False
+
+    def limit(self, name: str) -> float:
+        """A threshold's number."""
+        return self.thresholds[name].value
+
+
+@dataclass(frozen=True)
 class Claim:
     """A claim of the paper, and how it is to be judged: all of it fixed before the results are looked at.
 
@@ -57,6 +82,10 @@ class Claim:
         The stored experiments it needs; none if it is computed on the spot.
     evidence : tuple of Evidence
         Where to look.
+    later : Check, optional
+        What was declared afterwards, on :data:`~nystrom_lib.companion.claims.declared.LATER`.
+    known : str
+        Of a claim declared later: what was known of the result by then.
     """
 
     id: str
@@ -68,6 +97,8 @@ class Claim:
     measured_by: str
     evidence: tuple[Evidence, ...]
     results: tuple[str, ...] = ()
+    later: Check | None = None
+    known: str = ""
 
     def limit(self, name: str) -> float:
         """A threshold's number."""
