@@ -115,6 +115,15 @@ class Table:
 
 
 @dataclass(frozen=True)
+class Outcome:
+    """What a check found that was declared later."""
+
+    finding: Finding
+    measured: str
+    why: str
+
+
+@dataclass(frozen=True)
 class Verdict:
     """What was found about a claim.
 
@@ -134,6 +143,10 @@ class Verdict:
         The verdicts on parts where they are judged apart, such as ρ = 1 and ρ = 16.
     tables : tuple of Table
         The numbers behind it, where they are many.
+    later : Outcome, optional
+        What the claim's later check found.
+    beside : str
+        What a reader must know to weigh the verdict; it changes nothing in it.
     """
 
     claim: Claim
@@ -143,6 +156,8 @@ class Verdict:
     numbers: Mapping[str, Any] = field(default_factory=dict)
     parts: Mapping[str, Finding] = field(default_factory=dict)
     tables: tuple[Table, ...] = ()
+    later: Outcome | None = None
+    beside: str = ""
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
