@@ -29,7 +29,14 @@ def follow(stretches: int = STRETCHES, steps: int = STEPS) -> pd.DataFrame:
     where they settle).
     """
     run = nl.gradient_descent(
-        KERNEL, DATA, START, step=step(), iterations=stretches * steps, record_every=steps, keep_path=True
+        KERNEL,
+        DATA,
+        START,
+        step=step(),
+        iterations=stretches * steps,
+        record_every=steps,
+        keep_path=True,
+        constant=nl.squared_frobenius_norm(KERNEL, DATA),
     )
     assert run.path is not None
     settled = settled_landmarks()
