@@ -227,7 +227,7 @@ _CONVERGENCE = (
             "gradient": Threshold(1e-3, "the gradient falls to at most this part of its largest norm"),
         },
         measured_by="theory:descent_at_one_over_L",
-        evidence=(_figure("convergence-descents"), _THEOREM, _chapter("convergence")),
+        evidence=(_figure("convergence-drift"), _figure("convergence-descents"), _THEOREM, _chapter("convergence")),
         later=Check(
             why=(
                 "A gradient that vanishes is less than iterates that converge, and 10,000 steps from starts in or near "

@@ -11,6 +11,7 @@ import numpy as np
 from ..results.archive import Stored
 from ..results.summary import Change, change, quantile, rank_correlation, spread_of
 from ..results.table import Results
+from ..studies.timings import in_order
 from ..wording import FACTORS, number, percent
 from .base import Claim, Finding, Table, Verdict, by_share, sentence, together
 
@@ -600,22 +601,8 @@ def miniboone_timings(claim: Claim, stored: Stored) -> Verdict:
         "plain C does the same work as the paper's program, which for the trace norm is not known."
         + (f" Scaled, not run in full: {timings['scaled']}." if "scaled" in timings else ""),
         {**numbers, "stand_in": stand_in},
-        beside=_order(claim, ours),
-    )
-
-
-def _order(claim: Claim, ours: Mapping[str, float]) -> str:
-    """Which is the dearer, the trace norm or the descent: theirs and ours."""
-    theirs, here = claim.limit("trace_s") > claim.limit("descent_s"), ours["trace_s"] > ours["descent_s"]
-    words = (
-        "Until then this page spoke of a laptop; the paper does not, it names its processor. In the paper one trace "
-        f"norm takes {claim.limit('trace_s') / claim.limit('descent_s'):.2g} times as long as the whole descent; "
-    )
-    if theirs == here:
-        return words + "with our code, too, it takes longer."
-    return words + (
-        f"with our code the descent takes {ours['descent_s'] / ours['trace_s']:.2g} times as long as one trace norm. "
-        "The order is reversed: at this size the trace norm is nothing to be avoided, and a descent may look at it."
+        beside=f"{in_order(ours)} At this size the trace norm is nothing to be avoided. (Until then this page spoke of "
+        "a laptop; the paper does not, it names its processor.)",
     )
 
 

@@ -64,6 +64,12 @@ def settled_landmarks() -> Array:
     return nl.gradient_descent(KERNEL, DATA, far, step=step(), iterations=20_000).sample[:3]
 
 
+def limit() -> float:
+    """R with the fourth landmark infinitely far away and the others settled: what R falls to and never reaches."""
+    far = np.concatenate([settled_landmarks(), [[_INFINITELY_FAR]]])
+    return nl.radial_skd(KERNEL, DATA, far)
+
+
 def force(places: Array) -> Array:
     """−∂R/∂s of a fourth landmark at each place s, the other three settled: outward where it is positive.
 
