@@ -356,6 +356,8 @@ def decide_assumptions(claim: Claim, quotients: pd.DataFrame, *, refused: bool) 
         else "The bounds hold and are sharp for the Gaussian kernel and for Matérn 3/2 and 5/2; Matérn 1/2 is not "
         "regular enough.",
         {"kernels": len(quotients), "largest": float(bounds.max(axis=None)), "refused": refused},
+        beside="“Regular enough” can be said exactly: the second derivatives of K² are bounded for a Matérn kernel of "
+        "order ν > 1, and for no other; the page on convergence says why.",
     )
 
 
