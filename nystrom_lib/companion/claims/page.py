@@ -197,6 +197,11 @@ def plain(verdicts: Sequence[Verdict]) -> str:
 def _paragraph(verdict: Verdict) -> str:
     claim = verdict.claim
     lines = [f"{claim.id} ({claim.section}): {verdict.finding}"]
-    for label, text in (("paper", claim.says), ("measured", verdict.measured), ("why", verdict.why)):
+    said = [("paper", claim.says), ("measured", verdict.measured), ("why", verdict.why)]
+    if verdict.later:
+        said.append(("later", f"{verdict.later.finding}: {verdict.later.measured} {verdict.later.why}"))
+    if verdict.beside:
+        said.append(("beside", verdict.beside))
+    for label, text in said:
         lines.append(textwrap.fill(f"{label}: {text}", _WIDTH, initial_indent="  ", subsequent_indent="    "))
     return "\n".join(lines)
