@@ -14,6 +14,7 @@ from ..results.table import Results
 from ..studies.timings import in_order
 from ..wording import FACTORS, number, percent
 from .base import Claim, Finding, Table, Verdict, by_share, sentence, together
+from .declared import IMPROVEMENT
 
 _FACTORS = tuple(FACTORS.values())
 _NS = ("20", "50", "80")
@@ -405,9 +406,11 @@ def _unfair(results: Mapping[str, Results]) -> str:
     left = "; ".join(f"{label}: {percent(excess_left(each))}" for label, each in changes.items())
     every = sum(each.improved == 1.0 for each in changes.values())
     apart = sum(improvement(each).gap > 0 for each in changes.values())
+    ratio = IMPROVEMENT["ratio"].value
     return (
-        "The rule asks that the median fall to 0.8 of what it was, and overlooks that a factor cannot fall below 1: a "
-        f"factor that begins at 1.3 can hardly pass. Of the excess E_tr − 1, which is all that can be lost, this part "
+        f"The rule asks that the median fall to {ratio:g} of what it was, and overlooks that a factor cannot fall "
+        f"below 1: one that begins below {1.0 / ratio:g} cannot pass, and one that begins a little above hardly can. "
+        "Of the excess E_tr − 1, which is all that can be lost, this part "
         f"is left: {left}. Every repetition improves E_tr in {every} of {len(changes)} settings, and its boxes are "
         f"apart in {apart}. A reader of the boxplots would call that clear."
     )

@@ -403,10 +403,11 @@ def decide_end_points(claim: Claim, rows: pd.DataFrame) -> Verdict:
             else Finding.FAILS
         )
         numbers |= {f"arrived, {label}": len(arrived), f"minima, {label}": minima}
+        least = f" (eigenvalues from {number(arrived['eigenvalue'].min(), 2)} of the largest up)" if minima else ""
         shown.append(
-            f"{label}: {len(arrived)} of {len(group)} descents have arrived, {minima} of them in a minimum; the "
+            f"{label}: {len(arrived)} of {len(group)} descents have arrived, {minima} of them in a minimum{least}; the "
             f"gradient ends at {number(group['gradient'].min(), 2)} to {number(group['gradient'].max(), 2)} of its "
-            f"first norm, and the smallest eigenvalue at {number(group['eigenvalue'].min(), 2)} of the largest or more"
+            "first norm"
         )
     odd = rows[rows["pathological"].astype(bool)]
     beside = ""
