@@ -288,3 +288,12 @@ def test_the_page_shows_what_was_asked_later_and_what_stands_beside(first: Verdi
     assert "### T2: does not hold" in text and f"**Asked later** ({LATER})" in text
     assert f"commit `{COMMITS[FIRST]}` of {FIRST}" in text and f"commit `{COMMITS[LATER]}` of {LATER}" in text
     assert "The later check, written down before its result" in text
+
+
+def test_the_stored_timings_are_of_the_declared_problems() -> None:
+    """Times are shown, never compared: only that they are those of R5, of five samples each, on one thread."""
+    found = Stored(RESULTS).direct_descent()
+    labels = ["bi-Gaussian, ρ = 1", "bi-Gaussian, ρ = 16", "Abalone, ρ = 0.25", "Abalone, ρ = 1", "Abalone, ρ = 4"]
+    assert list(found["problems"]) == [*labels, "MAGIC, n = 100", "MAGIC, n = 200", "MiniBooNE"]
+    counted = [each for each in found["problems"].values() if not each["stand_in"]]
+    assert all(len(each["error_quotients"]) == 5 for each in counted) and len(counted) >= 7
