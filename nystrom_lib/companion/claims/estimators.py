@@ -170,7 +170,7 @@ def exceptions(sizes: tuple[int, ...] = (2, 8, 64, 1024)) -> str:
         for b, found in ratios.items()
     )
     return (
-        "This is a theorem: the difference of the two variances is Var(P − Q) ≥ 0 to first order in 1/b, and at a "
+        "This can be proved: the difference of the two variances is Var(P − Q) ≥ 0 to first order in 1/b, and at a "
         "critical point of R the quotient is 2; see the page on stochastic gradients. The exceptions are of higher "
         "order, and vanish as b grows; how soon depends on how small the first order is. Exactly, in the small "
         f"problems: {shown}."

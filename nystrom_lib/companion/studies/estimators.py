@@ -135,7 +135,7 @@ def exact_variances(parts: Terms, b: int) -> dict[str, Variance]:
     r"""The total variances of Eq. (6) and Eq. (7) at batch size b, exactly, for any b.
 
     With v and w the fluctuations of one point's terms, a = Υ/‖K_S‖⁴, c = 1/‖K_S‖², p = (aT₁ − 2cT₂)v,
-    q = aT₁v − 2cT₁w and u = av − 2cw, the theorem of the book's page on stochastic gradients says
+    q = aT₁v − 2cT₁w and u = av − 2cw, the book's page on stochastic gradients proves that
 
     Var₁ = Var(p + q)/b + [2 E((p + q)vu) + Var v Var u + Cov(v, u)²]/b² + κ/b³,
     Var₂ = Var p/b_X + Var q/b_Y + Var v Var u/(b_X b_Y),
