@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 import operator
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -117,6 +118,12 @@ def norms(value: Any) -> tuple[str, ...]:
     if not asked:
         raise ValueError("norms is empty; it must name at least one of 'trace', 'frobenius' and 'spectral'.")
     return tuple(name for name in known if name in asked)
+
+
+def guess(value: Any, names: Iterable[str]) -> str:
+    """What somebody may have meant who gave none of the names, in parentheses; or nothing."""
+    close = difflib.get_close_matches(str(value), names, n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""
 
 
 def generator(name: str, seed: Any) -> np.random.Generator:

@@ -307,6 +307,11 @@ class Budget:
             shares.append(self.elapsed() / self.seconds)
         return min(max(shares), 1.0)
 
+    def share(self, pace: float) -> float:
+        """The share that a step takes, at so many seconds; 0 as long as nobody knows."""
+        by_steps = 1.0 / self.iterations if self.iterations else 0.0
+        return max(by_steps, pace / self.seconds if self.seconds is not None else 0.0)
+
     def affordable(self, pace: float) -> int:
         """Steps until the next look at the clock, at so many seconds a step."""
         if self.seconds is None:
@@ -334,9 +339,17 @@ def follow(
     """:func:`descend` with a budget whose clock runs already, and batches from anywhere."""
     engine = rule.engine(objective, sample, batch)
     record_every = check.whole("record_every", record_every, least=0)
-    watch = _Watch(sample, record_every, keep_path, objective.value if record_every else None)
+    look = objective.value if record_every else None if objective.kernel.radial else _glance(objective, len(sample))
+    watch = _Watch(sample, record_every, keep_path, look)
     chunk = _chunk(objective.cost(len(sample), batch or len(objective.data)))
     return _steps(engine, budget, draw, chunk, watch, rule.restarts, getattr(rule, "step", None), progress)
+
+
+def _glance(objective: Objective, n: int) -> Callable[[Array], float]:
+    """A value from a few points. A radial kernel is bounded; with others even the last sample may have none."""
+    few = np.arange(min(n, len(objective.data)))
+    evaluate = objective.prepare(n, len(few))
+    return lambda sample: evaluate(sample, few)[0]
 
 
 @steady
@@ -444,9 +457,8 @@ def _steps(
         looked = 0
     while used < 1.0:
         count = min(chunk, watch.next_stop(done) - done, most - done, budget.affordable(pace))
-        per_step = max(1.0 / most, pace / budget.seconds if budget.seconds else 0.0)
         began = budget.elapsed()
-        taken = engine.advance(draw(count), used, per_step)
+        taken = engine.advance(draw(count), used, budget.share(pace))
         done += taken
         pace = (budget.elapsed() - began) / max(taken, 1)
         if taken < count:

@@ -2,7 +2,6 @@ r"""The one call: good landmarks for a kernel and data, by rules that say what t
 
 from __future__ import annotations
 
-import difflib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from . import _validation as check
 from ._validation import Array, as_writable
 from .advice import advised_batch_size, advised_iterations, advised_step
 from .approximation import NystromApproximation
-from .descent import Budget, Draw, follow, independent_batches, no_batches, shuffled_batches
+from .descent import Budget, DescentError, Draw, follow, independent_batches, no_batches, shuffled_batches
 from .exchange import AdamWithExchanges
 from .kernels import Kernel, require
 from .objectives import OBJECTIVES, Objective
@@ -102,7 +101,7 @@ def find_landmarks(
     if seconds is not None:
         seconds = check.positive("seconds", seconds)
     search = _Search(kernel, data, n, check.generator("seed", seed), progress)
-    if method in STARTS:
+    if isinstance(method, str) and method in STARTS:
         return search.choose(method)
     return search.descend(*search.named(method), search.begin(start), iterations, seconds)
 
@@ -132,12 +131,11 @@ class _Search:
             method = "local-trace" if local else "trace"
             why = f"n = {self.n:,} is large: each point looks at its nearest landmarks" if local else "the error itself"
             self.reasons.append(f"A descent on {method!r}: {why}.")
-        elif method in OBJECTIVES:
+        elif isinstance(method, str) and method in OBJECTIVES:
             self.reasons.append(f"A descent on {method!r}, as asked.")
         else:
             names = ["auto", *OBJECTIVES, *STARTS]
-            close = difflib.get_close_matches(str(method), names, n=1)
-            hint = f" (did you mean {close[0]!r}?)" if close else ""
+            hint = check.guess(method, names)
             raise ValueError(f"method is {method!r}{hint}; it must be one of {', '.join(map(repr, names))}.")
         return method, OBJECTIVES[method](self.kernel, self._looked_at(method))
 
@@ -152,7 +150,8 @@ class _Search:
         """Where to begin."""
         if isinstance(start, str):
             if start not in STARTS:
-                raise ValueError(f"start is {start!r}; it must be points, or one of {', '.join(map(repr, STARTS))}.")
+                hint, names = check.guess(start, STARTS), ", ".join(map(repr, STARTS))
+                raise ValueError(f"start is {start!r}{hint}; it must be points, or one of {names}.")
             self.reasons.append(f"Begun at a sample chosen by {start!r}.")
             drawn = STARTS[start].draw(self.kernel, self.data, self.n, self.for_start)
             return drawn.points, drawn.indices
@@ -160,7 +159,7 @@ class _Search:
         if len(points) != self.n:
             raise ValueError(f"start has {len(points)} points; it must have n = {self.n}.")
         self.reasons.append("Begun at the points given.")
-        return points, None
+        return points.copy(), None
 
     def plan(self, method: str, objective: Objective, first: Array) -> tuple[StepRule, int, Draw, int]:
         """Rule, batch size, batches, and how many steps by default."""
@@ -198,15 +197,17 @@ class _Search:
         began = time.perf_counter()
         before = self.judge(first)
         if seconds is not None:
-            seconds -= time.perf_counter() - began  # the end will be judged too
+            seconds = max(seconds - (time.perf_counter() - began), 1e-9)  # the end will be judged too
         steps = 0
         if before > self.nothing:
             sample, after, steps = self.moved(method, objective, first, iterations, seconds)
             if after < before:
                 return Landmarks(sample, method, tuple(self.reasons), before, after, None, steps)
             self.reasons.append("The descent gained nothing: the start was kept.")
-        else:
+        elif np.isfinite(before):
             self.reasons.append("The start leaves no error: nothing to descend on.")
+        else:
+            self.reasons.append("The kernel is not finite on these data: nothing can be judged.")
         return Landmarks(first, method, tuple(self.reasons), before, before, indices, steps)
 
     def moved(
@@ -217,10 +218,15 @@ class _Search:
         if iterations is None and seconds is None:
             iterations = usual
         budget = Budget(iterations, seconds, self.began)
-        run = follow(objective, first, rule, budget, size, draw, progress=self.progress)
+        try:
+            run = follow(objective, first, rule, budget, size, draw, progress=self.progress)
+            sample, taken = run.sample, run.steps
+        except DescentError as end:
+            sample, taken = end.sample, end.iteration - 1
+            self.reasons.append("The descent was ended where it left the finite numbers.")
         points = f"{size:,}" if size else f"all {len(objective.data):,}"
-        self.reasons.append(f"{run.steps:,} steps by {type(rule).__name__}, each from {points} points.")
-        return run.sample, self.judge(run.sample), run.steps
+        self.reasons.append(f"{taken:,} steps by {type(rule).__name__}, each from {points} points.")
+        return sample, self.judge(sample), taken
 
     # --- judging it
 

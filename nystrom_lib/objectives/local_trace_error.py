@@ -132,7 +132,7 @@ class LocalLoops:
         def search(points: Array) -> Indices:
             workers = available() if len(points) * self.k > 5000 else 1
             found: Indices = tree.query(points, self.k, workers=workers)[1].reshape(len(points), self.k)
-            return found
+            return np.minimum(found, self.n - 1)  # n stands for none, where even the nearest are infinitely far away
 
         return search
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _sums
@@ -50,6 +51,7 @@ class RadialSKD(Discrepancy):
         """The values are short of ‖K‖_F²."""
         sums: PairSums | None = None
 
+        @np.errstate(over="ignore", invalid="ignore")  # who calls looks whether the gradient is finite
         def evaluate(sample: Array, batch: Indices) -> tuple[float, Array]:
             nonlocal sums
             if sums is None:

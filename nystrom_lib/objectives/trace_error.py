@@ -88,7 +88,7 @@ class TraceLoops:
                 self.work(slots), out,
             )  # fmt: skip
         if ridge < 0.0:
-            out[:] = np.nan
+            explained, out[:] = np.nan, np.nan
         return float(explained), float(ridge)
 
     def centre(self, sample: Array) -> Array:

@@ -95,6 +95,7 @@ class WeightedSKD(Discrepancy):
         among = WeightedSums(self.kernel, (n, self.data.shape[1]), n)
 
         @steady
+        @np.errstate(over="ignore", invalid="ignore")  # who calls looks whether the gradient is finite
         def evaluate(sample: Array, batch: Indices) -> tuple[float, Array]:
             g, over_data = sums.over(sample, self.data, batch)
             scale = N / (len(batch) or N)

@@ -125,6 +125,7 @@ class TraceEngine(Engine):
         """Many steps a call."""
         loops, move, kernel = self._loops, self._adaptive, self._objective.kernel
         rule = move.rule
+        self._good = self._sample.copy()
         start, fall = (1.0 - used, per_step) if rule.decay else (1.0, 0.0)
         with one_pool(loops.work_of_a_step) as (parallel, slots):
             run = trace.descend.parallel if parallel else trace.descend
@@ -134,4 +135,7 @@ class TraceEngine(Engine):
                 (rule.beta1, rule.beta2), loops.work(slots), self._gradient,
             )  # fmt: skip
         move.steps += taken
-        return int(taken)
+        if taken == len(batches) and np.isfinite(self._sample).all():
+            return int(taken)
+        self._sample[:] = self._good
+        return min(int(taken), len(batches) - 1)

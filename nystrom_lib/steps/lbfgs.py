@@ -98,7 +98,8 @@ class Curved:
             length = line_search(
                 look.value, look.gradient, sample.ravel(), direction.ravel(), gradient.ravel(), value, maxiter=20
             )[0]
-        if length is None:
+        # after its last try it gives back a length that it has not judged
+        if length is None or not look.value((sample + length * direction).ravel()) <= value:
             length = _backtrack(look, sample, value, gradient, direction)
         if length == 0.0:
             self.past.clear()
