@@ -286,6 +286,7 @@ def test_the_page_shows_what_was_asked_later_and_what_stands_beside(first: Verdi
     assert "### T2: does not hold" in text and f"**Asked later** ({LATER})" in text
     assert f"commit `{COMMITS[FIRST]}` of {FIRST}" in text and f"commit `{COMMITS[LATER]}` of {LATER}" in text
     assert "The later check, written down before its result" in text
+    assert "**Known by then**: the drift" in text
 
 
 def test_the_stored_timings_are_of_the_declared_problems() -> None:

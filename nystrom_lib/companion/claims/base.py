@@ -45,6 +45,8 @@ class Check:
         As those of a claim.
     decides : bool
         Whether it takes the place of the first rule, because that asked the wrong question; else it stands beside it.
+    known : str
+        What was known of its result when it was declared.
     """
 
     why: str
@@ -52,6 +54,7 @@ class Check:
     rule: str
     thresholds: Mapping[str, Threshold]
     decides: bool = False
+    known: str = "nothing."
 
     def limit(self, name: str) -> float:
         """A threshold's number."""

@@ -130,7 +130,8 @@ def _declared(claim: Claim) -> str:
 
 
 def _check(check: Check) -> str:
-    return "\n\n".join([*_rule(check), f"**Fixed in** {_commit(LATER)}."])
+    known = f"**Known by then**: {escape(check.known)}"
+    return "\n\n".join([*_rule(check), known, f"**Fixed in** {_commit(LATER)}."])
 
 
 def _rule(declared: Claim | Check) -> list[str]:
