@@ -18,7 +18,7 @@ from .base import Move, StepRule
 
 @dataclass(frozen=True)
 class LBFGS(StepRule):
-    r"""Limited-memory BFGS with a line search by :func:`scipy.optimize.line_search` (strong Wolfe conditions).
+    r"""Limited-memory BFGS with a line search by ``scipy.optimize.line_search`` (strong Wolfe conditions).
 
     The value never rises. Each step looks at the whole of the data a few times, so this is for small N; for large N
     take :class:`Adam` with batches.

@@ -350,3 +350,39 @@ def test_plane_is_the_data_s_own_or_that_of_most_variance(table):
     assert own_data.plane(two).labels == ("b", "a")
     one = File(path=str(path), columns=("c",), standardise=False).load(0)
     assert own_data.plane(one)(one.X).shape == (50, 2)
+
+
+# -- the two variances
+
+
+@pytest.mark.parametrize("b", [2, 3, 4])
+@pytest.mark.parametrize("kernel", [nl.Gaussian(rho=0.7), nl.Polynomial(degree=2)])
+def test_the_two_variances_are_those_over_every_batch(kernel, b):
+    """Catches a moment left out, a wrong power of b, or a batch divided in another way than the estimator's."""
+    rng = np.random.default_rng(7)
+    data, sample = rng.standard_normal((5, 2)), rng.standard_normal((3, 2))
+    batches = np.array(list(itertools.product(range(5), repeat=b)))
+    exact = estimators.exact_variances(estimators.terms(kernel, data, sample), b)
+    one = np.array([nl.one_sample_gradient(kernel, data, sample, batch).ravel() for batch in batches])
+    halves = [np.array_split(batch, 2) for batch in batches]
+    two = np.array([nl.two_sample_gradient(kernel, data, sample, x, y).ravel() for x, y in halves])
+    assert exact["one-sample"].total == pytest.approx(one.var(axis=0).sum(), rel=1e-10)
+    assert exact["two-sample"].total == pytest.approx(two.var(axis=0).sum(), rel=1e-10)
+
+
+def test_at_a_critical_point_the_two_sample_variance_is_twice_the_other_to_first_order():
+    kernel = nl.Gaussian(rho=1.0)
+    end = nl.gradient_descent(kernel, DATA, SAMPLE, step=2e-4, iterations=40_000).sample
+    parts = estimators.terms(kernel, DATA, end)
+    assert np.abs(parts.gradient).max() < 1e-6 * np.abs(estimators.terms(kernel, DATA, SAMPLE).gradient).max()
+    exact = estimators.exact_variances(parts, 10**6)
+    assert exact["two-sample"].first / exact["one-sample"].first == pytest.approx(2.0, rel=1e-6)
+    assert exact["two-sample"].total / exact["one-sample"].total == pytest.approx(2.0, rel=1e-3)
+
+
+def test_the_first_order_of_the_two_sample_variance_is_never_the_smaller():
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        parts = estimators.terms(nl.Gaussian(rho=0.5), rng.standard_normal((30, 2)), rng.standard_normal((4, 2)))
+        exact = estimators.exact_variances(parts, 10)
+        assert exact["two-sample"].first >= exact["one-sample"].first

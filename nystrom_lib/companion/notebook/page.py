@@ -245,14 +245,19 @@ class Page:
         self.folder.mkdir(parents=True, exist_ok=True)
         return self.folder / name
 
+    @property
+    def threads(self) -> str:
+        """On how many threads this page computes, in words."""
+        count = self.jobs or provenance.cores()
+        return f"{count} thread{'s' if count != 1 else ''}"
+
     def foot(self) -> None:
         """Where the numbers come from, how long it took, and the line that does it again."""
         here = provenance.environment()
         commit = f", commit {here['commit'][:10]}{' with changes' if here['dirty'] else ''}" if here["commit"] else ""
         packages = ", ".join(f"{name} {version}" for name, version in here["packages"].items())
-        threads = self.jobs or here["cores"]
         rows = [
-            ["Run", f"{time.perf_counter() - self._began:.1f} s on {threads} thread{'s' if threads != 1 else ''}"],
+            ["Run", f"{time.perf_counter() - self._began:.1f} s on {self.threads}"],
             ["Machine", f"{here['cpu']}, {here['cores']} cores, {here['system']}"],
             ["Library", f"nystrom_lib {here['library']}{commit}"],
             ["Python", f"{here['python']}; {packages}"],
