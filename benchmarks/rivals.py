@@ -48,7 +48,7 @@ class Rival:
         answer: dict[str, Any] = json.loads(line)
         return answer
 
-    def prepare(self, problem: Problem, steps: int, folder: Path) -> dict[str, Any]:
+    def prepare(self, problem: Problem, steps: int, folder: Path, objective: str = "radial-skd") -> dict[str, Any]:
         """Load the problem and compile; the answer names the ways tried and the fastest one."""
         arrays: dict[str, NDArray[Any]] = {"data": problem.points, "sample": problem.sample}
         if problem.b is not None:
@@ -63,6 +63,7 @@ class Rival:
                 "rho": problem.rho,
                 "gamma": problem.gamma,
                 "threads": self.threads,
+                "objective": objective,
             }
         )
 

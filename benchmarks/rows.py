@@ -32,6 +32,9 @@ BARS: dict[str, dict[str, float]] = {
     "skd": {"plain C": 15.0, "ceiling": 1.3},
     "trace": {"plain C": 200.0, "ceiling": 1.5},
     "frobenius": {"ceiling": 1.5},
+    "trace-step-abalone": {"ceiling": 2.5},
+    "trace-step-magic": {"jax": 1.5, "ceiling": 1.7},
+    "trace-step-miniboone": {"ceiling": 1.4},
     "repetitions-gd": {"one thread": 1.8},
     "repetitions-sgd": {"one thread": 1.8},
 }
@@ -254,6 +257,53 @@ def gd_bigaussian(bench: Bench) -> Row:
     )
 
 
+def trace_step(bench: Bench, key: str, original: Problem, *, threads: int, steps: int) -> Row:
+    """One step of Adam on the trace error, Eq. (C.1), from a batch."""
+    problem = bench.problem(original)
+    assert problem.b is not None
+    objective, sample, steps = nl.TraceError(problem.kernel, problem.points), problem.sample, bench.steps(steps)
+    few = bench.steps(max(10, steps // 10))
+
+    def ours(count: int) -> Array:
+        return nl.descend(objective, sample, nl.Adam(), iterations=count, batch_size=problem.b, seed=0).sample
+
+    with nl.threads(threads), ExitStack() as stack:
+        contestants = {"long": stopwatch(partial(ours, steps)), "short": stopwatch(partial(ours, 1))}
+        ways: dict[str, float] = {}
+        if "jax" in bench.frameworks:
+            opened: Rival = stack.enter_context(rival(bench.python, "jax", threads))
+            ways = opened.prepare(problem, few, bench.folder, "trace")["ways"]
+            contestants["jax"] = opened.timed
+        take_turns({name: contestants[name] for name in ("long", "short")}, 1)  # compiled before it is timed
+        best = take_turns(contestants, bench.rounds(7))
+    seconds = (best["long"] - best["short"]) / (steps - 1)
+    row = Row(key, "trace-error step", problem.setting, threads, seconds, problem.full_size, details=dict(ways))
+    if "jax" in best:
+        row.faster_than("jax", best["jax"])
+    row.notes += [f"jax: {way} took {took * 1e3:.3g} ms, {took / seconds:.3g} times ours" for way, took in ways.items()]
+    row.ceiling(_trace_ceiling(bench.ceilings, problem, threads))
+    return row
+
+
+def _trace_ceiling(ceilings: Ceilings, problem: Problem, threads: int) -> float:
+    """Two triangular solves and half a product for each point, half a Cholesky factor, distances and sums of points."""
+    n, b, d = problem.n, problem.b or problem.N, problem.d
+    flops = 3.0 * n * n * b + n**3 / 3.0 + 4.0 * d * n * (n + b)
+    return flops / ceilings.large_product(threads) + pairs_of_a_step(n, b) * ceilings.exponential(threads)
+
+
+def trace_step_abalone(bench: Bench) -> Row:
+    return trace_step(bench, "trace-step-abalone", replace(ABALONE, b=100), threads=1, steps=2001)
+
+
+def trace_step_magic(bench: Bench) -> Row:
+    return trace_step(bench, "trace-step-magic", replace(MAGIC, b=200), threads=1, steps=301)
+
+
+def trace_step_miniboone(bench: Bench) -> Row:
+    return trace_step(bench, "trace-step-miniboone", replace(MINIBOONE, b=1000), threads=2, steps=11)
+
+
 # --- sums over the whole data ------------------------------------------------------------------------------
 
 
@@ -379,6 +429,9 @@ ROWS: dict[str, Callable[[Bench], Row]] = {
     "sgd-magic": sgd_magic,
     "sgd-abalone": sgd_abalone,
     "gd-bigaussian": gd_bigaussian,
+    "trace-step-abalone": trace_step_abalone,
+    "trace-step-magic": trace_step_magic,
+    "trace-step-miniboone": trace_step_miniboone,
     "skd": skd,
     "trace": trace,
     "frobenius": frobenius,

@@ -24,6 +24,9 @@ BARS = {
     "skd": {"plain C": 15.0, "ceiling": 1.3},
     "trace": {"plain C": 200.0, "ceiling": 1.5},
     "frobenius": {"ceiling": 1.5},
+    "trace-step-abalone": {"ceiling": 2.5},
+    "trace-step-magic": {"jax": 1.5, "ceiling": 1.7},
+    "trace-step-miniboone": {"ceiling": 1.4},
     "repetitions-gd": {"one thread": 1.8},
     "repetitions-sgd": {"one thread": 1.8},
 }
@@ -61,7 +64,7 @@ def test_the_table_and_the_plot_are_written(quick_run: Path, quick_rows: dict[st
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("key", [key for key in BARS if not key.startswith("repetitions")])
+@pytest.mark.parametrize("key", [key for key in BARS if not key.startswith(("repetitions", "trace-step"))])
 def test_results_agree_with_the_c_version(quick_rows: dict[str, dict[str, Any]], key: str) -> None:
     assert quick_rows[key]["agreement"] <= 1e-10
 
