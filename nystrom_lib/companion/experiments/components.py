@@ -313,5 +313,5 @@ class StochasticGradientDescent(Descent):
 
 DATA_SOURCES = registry(BiGaussian, Abalone, Magic, MiniBooNE, File, Given)
 KERNELS = registry(Gaussian, Matern, RationalQuadratic, Polynomial)
-INITIAL_SAMPLES = registry(Uniform)
+INITIAL_SAMPLES: dict[str, type[InitialSample]] = registry(Uniform)
 DESCENTS = registry(GradientDescent, StochasticGradientDescent)
