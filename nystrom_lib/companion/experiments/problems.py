@@ -136,8 +136,9 @@ def found(method: str, iterations: int | None = None) -> Descent:
 
 # -- the descents of chapter "descents" ------------------------------------------------------------------------
 
-#: Steps, looks on the way, the problems, and γ of the scale-free rules, one number for all problems.
-STEPS, EVERY, FREE_STEP = 1_000, 20, 0.3
+#: Steps, looks on the way, and γ of the scale-free rule in units of n/ρ, one number for all problems: a landmark has a
+#: share 1/n in T₁, and the curvature of log K² is 4ρ.
+STEPS, EVERY, FREE_STEP = 1_000, 20, 0.1
 EXACT = ("bigaussian-1", "bigaussian-16", "abalone")
 
 
@@ -145,8 +146,7 @@ def rules(this: Problem) -> dict[str, Rule]:
     """The step rules tried on R with the exact gradient; γ of the first is the paper's for these data."""
     paper = PAPER[this.paper or ""].descent
     step = float(paper.to_plain()["step"])
-    width = this.rho**-0.5
-    free = FREE_STEP * width**2
+    free = FREE_STEP * this.n / this.rho
     return {
         "fixed": FixedStep(step=step),
         "scale-free": FixedStep(step=free, scale_free=True),
