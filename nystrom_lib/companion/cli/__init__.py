@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import click
 
 from .base import GROUP, Group, one_sentence, speak_plainly, tell
+from .beyond import beyond
 from .book import book
 from .compare import compare
 from .data import data
@@ -44,7 +45,7 @@ def nystrom() -> None:
     """
 
 
-for _command in (list_chapters, params, run, sweep, book, data, optimise, verify, compare, paper):
+for _command in (list_chapters, params, run, sweep, book, data, optimise, verify, compare, paper, beyond):
     nystrom.add_command(_command)
 
 
