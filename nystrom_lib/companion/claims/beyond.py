@@ -14,6 +14,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from ..wording import number
+from .base import Finding, by_share
+from .page import escape
+
 
 @dataclass(frozen=True)
 class Question:
@@ -41,6 +45,43 @@ class Question:
     statistic: str
     threshold: float
     at_most: bool = True
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What was found: a number for each case, and what follows."""
+
+    question: Question
+    cases: Mapping[str, float]
+
+    def passes(self, value: float) -> bool:
+        """Is a case's number on the right side of the threshold?"""
+        return value <= self.question.threshold if self.question.at_most else value >= self.question.threshold
+
+    @property
+    def word(self) -> str:
+        """Yes, in part, or no."""
+        return _WORDS[by_share(sum(map(self.passes, self.cases.values())), len(self.cases))]
+
+    @property
+    def text(self) -> str:
+        """In Markdown: the question, the answer, the numbers, and how it was to be decided."""
+        asked = self.question
+        limit = f"{'at most' if asked.at_most else 'at least'} {asked.threshold:g}"
+        good = sum(map(self.passes, self.cases.values()))
+        shown = ", ".join(f"{case} {number(value)}" for case, value in self.cases.items())
+        return (
+            f"**{asked.id}. {escape(asked.asks)} {self.word}** ({good} of {len(self.cases)} cases): {shown}.\n\n"
+            f"*Written down before the results:* {escape(asked.statistic)} It must be {limit}."
+        )
+
+
+_WORDS = {Finding.HOLDS: "Yes", Finding.IN_PART: "In part", Finding.FAILS: "No", Finding.UNTESTABLE: "Not tested"}
+
+
+def answer(question: str, cases: Mapping[str, float]) -> Answer:
+    """The answer to one of the questions, from the numbers of its cases."""
+    return Answer(QUESTIONS[question], cases)
 
 
 _EACH = "For each of the eight problems, medians over eleven repetitions: "

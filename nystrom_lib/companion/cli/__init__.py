@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import click
 
+from .arena import arena
 from .base import GROUP, Group, one_sentence, speak_plainly, tell
 from .beyond import beyond
 from .book import book
@@ -45,7 +46,7 @@ def nystrom() -> None:
     """
 
 
-for _command in (list_chapters, params, run, sweep, book, data, optimise, verify, compare, paper, beyond):
+for _command in (list_chapters, params, run, sweep, book, data, optimise, verify, compare, paper, beyond, arena):
     nystrom.add_command(_command)
 
 
