@@ -42,7 +42,7 @@ class Parameters(OnProblems):
             table, machine = load(stored)
             return table, _machine(machine)
         most = self.N if self.N < 20_000 else None
-        chosen = list(trials(self.problems, dict.fromkeys(self.budgets, self.m), self.m, 1))
+        chosen = list(trials(self.problems, dict.fromkeys(self.budgets, self.m), self.m))
         with TemporaryDirectory() as folder:
             table = hold(chosen, best_errors(self.problems, most), Path(folder) / "log.jsonl", most=most)
         return table, "held in this run"

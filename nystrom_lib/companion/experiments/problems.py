@@ -98,7 +98,6 @@ def problem(name: str) -> Problem:
 #: scikit-learn's ways to choose points, by the names they have here.
 CENTRES: Mapping[str, ScikitLearnCentres] = {
     "KMeans": ScikitLearnCentres(by="KMeans"),
-    "KMeans-10": ScikitLearnCentres(by="KMeans", runs=10),
     "MiniBatchKMeans": ScikitLearnCentres(by="MiniBatchKMeans"),
     "BisectingKMeans": ScikitLearnCentres(by="BisectingKMeans"),
 }

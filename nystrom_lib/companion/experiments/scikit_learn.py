@@ -113,20 +113,17 @@ class ScikitLearnCentres(InitialSample):
     Parameters
     ----------
     by : str
-        The class.
-    runs : int
-        How many starts of its own it takes the best of (``n_init``).
+        The class, which is let run once (``n_init=1``).
     """
 
     kind: ClassVar[str] = "scikit-learn"
     by: str = setting(choices=("KMeans", "MiniBatchKMeans", "BisectingKMeans"))
-    runs: int = setting(1, at_least=1)
 
     def draw(self, kernel: nl.Kernel, data: Array, n: int, seed: np.random.SeedSequence) -> Array:
         """On one thread, so that its sums are always formed in one order."""
         method = getattr(_sklearn("cluster"), self.by)
         with threadpool_limits(1):
-            fitted = method(n, n_init=self.runs, random_state=int(seed.generate_state(1)[0] % 2**31)).fit(data)
+            fitted = method(n, n_init=1, random_state=int(seed.generate_state(1)[0] % 2**31)).fit(data)
         return np.asarray(fitted.cluster_centers_, dtype=np.float64)
 
 

@@ -41,8 +41,8 @@ FULL: Mapping[float, int] = dict.fromkeys(BUDGETS, 11)
 DESCENTS: Mapping[str, str] = {"trace": "auto", "radial": "radial-skd"}
 #: The ways that end of themselves.
 ENDING = (*STARTS, "weighted", *CENTRES)
-#: Repetitions of what ends of itself, and of what takes ten runs.
-REPETITIONS, OF_TEN = 11, 3
+#: Repetitions of what ends of itself.
+REPETITIONS = 11
 
 
 @dataclass(frozen=True)
@@ -59,13 +59,12 @@ def trials(
     problems: Iterable[str] = tuple(PROBLEMS),
     budgets: Mapping[float, int] = BUDGETS,
     repetitions: int = REPETITIONS,
-    of_ten: int = OF_TEN,
 ) -> Iterator[Trial]:
     """All of them, the quick ones of every problem first."""
     problems = list(problems)
     for problem in problems:
         for way in ENDING:
-            yield from (Trial(problem, way, None, j) for j in range(of_ten if way.endswith("-10") else repetitions))
+            yield from (Trial(problem, way, None, j) for j in range(repetitions))
     for budget, count in sorted(budgets.items()):
         for problem in problems:
             yield from (Trial(problem, way, budget, j) for j in range(count) for way in DESCENTS)
@@ -117,7 +116,7 @@ def _warmed(problem: str, way: str, most: int | None) -> None:
     kernel, data, n = _posed(problem, most)
     with nl.threads(1), threadpool_limits(1):
         if way in CENTRES or way in STARTS:
-            start(way.removesuffix("-10")).draw(kernel, data[:500], min(n, 50), seed_for(0, Axis.INITIAL_SAMPLE))
+            start(way).draw(kernel, data[:500], min(n, 50), seed_for(0, Axis.INITIAL_SAMPLE))
         else:
             nl.find_landmarks(kernel, data, n, method=DESCENTS.get(way, "weighted-skd"), iterations=2)
 
