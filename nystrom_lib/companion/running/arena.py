@@ -164,7 +164,7 @@ def hold(
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("a", encoding="utf-8") as file:
         for row in _attempts(left, best, jobs, most):
-            file.write(json.dumps(row) + "\n")
+            file.write("\n" + json.dumps(row))  # on a line of its own, even after one that was cut off
             file.flush()
             there[_key(row)] = row
     return pd.DataFrame([there[_key(asdict(trial))] for trial in chosen])
