@@ -80,7 +80,8 @@ def predictions(task: Task, rho: float, ns: Sequence[int], splits: int, N: int, 
         train = task.points[rest]
         for n in ns:
             for way, method in WAYS.items():
-                sample = nl.find_landmarks(kernel, train, n, method=method, seed=[seed, split, n]).sample
+                own = np.random.SeedSequence([seed, split, n])
+                sample = nl.find_landmarks(kernel, train, n, method=method, seed=own).sample
                 loss, residual = fitted.judged(sample)
                 rows.append({"split": split, "n": n, "way": way, "loss": loss, "residual": residual})
     return pd.DataFrame(rows)
