@@ -68,7 +68,9 @@ def test_the_stored_answers_are_those_of_the_numbers() -> None:
     )
     ratio = trace.query("stage == 'optimised'")["E_tr"].median() / means.query("stage == 'initial'")["E_tr"].median()
     assert answers["X1"].cases["digits"] == pytest.approx(ratio, rel=1e-12)
-    rows = beyond_answers.page(RESULTS).splitlines()[2:]
+    paragraph, _, *rows = beyond_answers.page(RESULTS).splitlines()
+    rows = rows[2:]
+    assert f"on {answers['X2'].passed} of 8 problems" in paragraph
     assert [row.split("|")[1].strip() for row in rows] == list(beyond.QUESTIONS)
     assert all(re.search(r"\*\*(yes|no|in part)\*\*", row) for row in rows[:10])
 

@@ -59,19 +59,23 @@ class Answer:
         return value <= self.question.threshold if self.question.at_most else value >= self.question.threshold
 
     @property
+    def passed(self) -> int:
+        """How many cases do."""
+        return sum(map(self.passes, self.cases.values()))
+
+    @property
     def word(self) -> str:
         """Yes, in part, or no."""
-        return _WORDS[by_share(sum(map(self.passes, self.cases.values())), len(self.cases))]
+        return _WORDS[by_share(self.passed, len(self.cases))]
 
     @property
     def text(self) -> str:
         """In Markdown: the question, the answer, the numbers, and how it was to be decided."""
         asked = self.question
         limit = f"{'at most' if asked.at_most else 'at least'} {asked.threshold:g}"
-        good = sum(map(self.passes, self.cases.values()))
         shown = ", ".join(f"{case} {number(value)}" for case, value in self.cases.items())
         return (
-            f"**{asked.id}. {escape(asked.asks)} {self.word}** ({good} of {len(self.cases)} cases): {shown}.\n\n"
+            f"**{asked.id}. {escape(asked.asks)} {self.word}** ({self.passed} of {len(self.cases)} cases): {shown}.\n\n"
             f"*Written down before the results:* {escape(asked.statistic)} It must be {limit}."
         )
 

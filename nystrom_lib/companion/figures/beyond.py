@@ -38,7 +38,7 @@ def _grid(count: int, columns: int, height: float) -> tuple[Figure, list[Axes]]:
 
 def _factors(panel: Axes, values: Sequence[float], axis: str = "y") -> None:
     """A logarithmic axis with plain numbers where factors span decades, else a linear one."""
-    if style.spans_decades(values, 0.8):
+    if style.spans_decades(values, 1.3):
         getattr(panel, f"set_{axis}scale")("log")
         where = getattr(panel, f"{axis}axis")
         where.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
