@@ -33,16 +33,14 @@ from ..experiments.seeds import Axis, seed_for
 from ..results import provenance
 from .shared import shared_constants
 
-#: Seconds, and how many repetitions get so many: the long ones scatter less and cost more.
-BUDGETS: Mapping[float, int] = {0.1: 11, 0.3: 11, 1.0: 11, 3.0: 5, 10.0: 3}
-#: The same where time is no object.
-FULL: Mapping[float, int] = dict.fromkeys(BUDGETS, 11)
+#: Repetitions of what ends of itself and of short budgets, and of long ones, which scatter less and cost more.
+REPETITIONS, FEW = 11, 3
+#: Seconds, and how many repetitions get so many.
+BUDGETS: Mapping[float, int] = {0.1: REPETITIONS, 0.3: REPETITIONS, 1.0: REPETITIONS, 3.0: FEW, 10.0: FEW}
 #: The ways that take a budget, by the method of find_landmarks.
 DESCENTS: Mapping[str, str] = {"trace": "auto", "radial": "radial-skd"}
 #: The ways that end of themselves.
 ENDING = (*STARTS, "weighted", *CENTRES)
-#: Repetitions of what ends of itself.
-REPETITIONS = 11
 
 
 @dataclass(frozen=True)
