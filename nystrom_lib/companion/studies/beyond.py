@@ -43,9 +43,15 @@ def titled(table: pd.DataFrame, first: str = "problem") -> pd.DataFrame:
 
 
 def pairs(results: Mapping[Key, Results], problem: str, ways: Sequence[str]) -> pd.DataFrame:
-    """R and E_tr of every sample of some ways on a problem, with its way and its stage."""
+    """R and E_tr of every sample of some ways on a problem, with its way, its repetition and its stage."""
     parts = [results[problem, way].table.assign(way=way) for way in ways]
-    return pd.concat(parts, ignore_index=True)[["way", "stage", "R", "E_tr"]]
+    return pd.concat(parts, ignore_index=True)[["way", "repetition", "stage", "R", "E_tr"]]
+
+
+def moved(table: pd.DataFrame) -> pd.DataFrame:
+    """Those of the samples of :func:`pairs` that were moved: where a descent gained nothing the start was kept."""
+    values = table.groupby(["way", "repetition"])["R"].transform("nunique")
+    return table[values > 1]
 
 
 def rank_correlation(table: pd.DataFrame, stage: str = STAGES[-1]) -> float:
