@@ -42,7 +42,7 @@ def test_a_stopped_run_goes_on_and_what_is_stored_reads_back(
     wanted = [arena.Trial("bigaussian-16", way, None, j) for way in ("uniform", "kmeans") for j in range(2)]
     log = tmp_path / "log.jsonl"
     arena.hold(wanted[:3], best, log, most=MOST)
-    log.write_text(log.read_text() + '{"problem": "bigauss')  # killed while it wrote
+    log.write_text(log.read_text() + '\n{"problem": "bigauss')  # killed while it wrote
     done = []
     attempt = arena.attempt
     monkeypatch.setattr(arena, "attempt", lambda trial, *rest: done.append(trial) or attempt(trial, *rest))

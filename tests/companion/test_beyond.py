@@ -179,7 +179,7 @@ def test_a_descent_along_the_sphere_stays_on_it_and_goes_down() -> None:
     start = sphere.scattered(10, 0)
     end = sphere.descend(objective, start, 60)
     np.testing.assert_allclose(np.linalg.norm(end, axis=1), 1.0, rtol=1e-14)
-    assert objective.value(end) < 0.8 * objective.value(start)
+    assert objective.value(end) < 0.95 * objective.value(start)
     gradient = sphere.along(end, objective.gradient(end))
     np.testing.assert_allclose((gradient * end).sum(axis=1), 0.0, atol=1e-10)
 
