@@ -22,7 +22,7 @@ class Parameters(OnProblems):
     task_n: tuple[int, ...] = setting((25, 50, 100), at_least=1, meaning="numbers of landmarks of the models")
     rho_abalone: float = setting(0.25, above=0, meaning="ρ of the models of Abalone's rings")
     rho_magic: float = setting(0.2, above=0, meaning="ρ of the models of MAGIC's class")
-    splits: int = setting(5, at_least=1, at_most=100, meaning="ways to split points into training and test")
+    splits: int = setting(3, at_least=1, at_most=100, meaning="ways to split points into training and test")
     design_n: tuple[int, ...] = setting((10, 20, 40), at_least=2, meaning="numbers of points of the designs")
     design_rho: float = setting(10.0, above=0, meaning="ρ of the process the designs are for")
     design_N: int = setting(2_000, at_least=50, meaning="points over which the variance is averaged")

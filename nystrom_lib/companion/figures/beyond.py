@@ -158,6 +158,8 @@ def arena(table: pd.DataFrame) -> Figure:
         panel.set_xscale("log")
         panel.axhline(1.0, color=style.REFERENCE, linestyle="--", linewidth=0.7)
         _factors(panel, list(some["E_tr"]))
+        if panel.get_yscale() == "linear":  # or one bad choice would press all the others together
+            panel.set_ylim(top=1.05 * some.loc[some["way"] != "greedy", "E_tr"].max())
         style.label(panel, "seconds", SYMBOLS["E_tr"], PROBLEMS[problem].title)
     named = dict(zip(*reversed(panels[0].get_legend_handles_labels()), strict=True))
     figure.legend(named.values(), named.keys(), loc="outside upper center", ncols=5)
