@@ -81,7 +81,8 @@ def predictions(task: Task, rho: float, ns: Sequence[int], splits: int, N: int, 
         for n in ns:
             for way, method in WAYS.items():
                 own = np.random.SeedSequence([seed, split, n])
-                sample = nl.find_landmarks(kernel, train, n, method=method, seed=own).sample
+                with nl.threads(1):  # small problems, which several threads would only slow down
+                    sample = nl.find_landmarks(kernel, train, n, method=method, seed=own).sample
                 loss, residual = fitted.judged(sample)
                 rows.append({"split": split, "n": n, "way": way, "loss": loss, "residual": residual})
     return pd.DataFrame(rows)
@@ -160,7 +161,8 @@ def evenly(region: str, N: int) -> Array:
 def design(way: str, region: str, n: int, kernel: nl.Kernel, data: Array, seed: int) -> Array:
     """n points of a region to measure at."""
     if way == "descent":
-        moved = nl.find_landmarks(kernel, data, n, seed=seed).sample
+        with nl.threads(1):
+            moved = nl.find_landmarks(kernel, data, n, seed=seed).sample
         nearest = ((moved[:, None] - data[None]) ** 2).sum(axis=-1).argmin(axis=1)
         return np.where(REGIONS[region](moved)[:, None] & _in_square(moved)[:, None], moved, data[nearest])
     if way == "uniform":
