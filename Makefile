@@ -12,8 +12,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
-# Caches of compiled kernels and tools stay inside the project.
-export NUMBA_CACHE_DIR ?= $(CURDIR)/.cache/numba
+# Caches of tools stay inside the project; compiled loops lie in the package's own __pycache__, for every caller.
 export MPLCONFIGDIR ?= $(CURDIR)/.cache/matplotlib
 export HYPOTHESIS_STORAGE_DIRECTORY ?= $(CURDIR)/.cache/hypothesis
 # Settings of an outer environment must not leak into ours.
@@ -67,7 +66,6 @@ test: setup ## set up, lint, then run every test: docstrings, notebooks (nbval) 
 	@$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --doctest-modules --durations=15 $(TESTS)
 
 compile: setup ## compile the loops, which takes half a minute the first time and a second or two later
-	@echo "compile: on a new machine this takes half a minute"
 	@$(BIN)/python -c 'import nystrom_lib as nl; nl.threads(1)(nl.warm_up)()' & \
 	    $(BIN)/python -c 'import nystrom_lib as nl; nl.warm_up()' && wait $$!
 

@@ -1,6 +1,7 @@
 """A long soak: runs are killed again and again, by SIGKILL at random moments, and must all end with the same table.
 
     python -m benchmarks.soak_kill --minutes 10
+    python -m benchmarks.soak_kill --kills 1000
 
 One to three processes work on each run at a time. After every kill the store must open, and no repetition that was in
 it before may be gone. Exit code 1 at the first difference.
@@ -9,6 +10,7 @@ it before may be gone. Exit code 1 at the first difference.
 from __future__ import annotations
 
 import argparse
+import math
 import multiprocessing
 import os
 import random
@@ -75,8 +77,8 @@ def attack(context: ForkServerContext, folder: Path, longest: float, rng: random
     return kills
 
 
-def soak(minutes: float, seed: int) -> int:
-    """Kill for so many minutes; 0 if every run ended as it should."""
+def soak(minutes: float, most: float, seed: int) -> int:
+    """Kill for so many minutes, or so many processes; 0 if every run ended as it should."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["benchmarks.soak_kill"])
     rng = random.Random(seed)
@@ -90,7 +92,7 @@ def soak(minutes: float, seed: int) -> int:
         longest = time.monotonic() - began
         kills = runs = rounds = 0
         folder, before = Path(place) / "killed", set[int]()
-        while time.monotonic() - began < 60 * minutes:
+        while time.monotonic() - began < 60 * minutes and kills < most:
             kills += attack(context, folder, longest, rng)
             rounds += 1
             now = stored(folder, data_sha256)
@@ -112,10 +114,12 @@ def soak(minutes: float, seed: int) -> int:
 def main() -> int:
     """Read the options and soak."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--minutes", type=float, default=10.0)
+    parser.add_argument("--minutes", type=float, help="for so long; 10 if nothing else is said")
+    parser.add_argument("--kills", type=int, help="until so many processes have been killed")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    return soak(options.minutes, options.seed)
+    minutes = options.minutes or (math.inf if options.kills else 10.0)
+    return soak(minutes, options.kills or math.inf, options.seed)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@
 560.243 -> 302.91
 """
 
+from . import _environment  # noqa: F401, I001  (before numba is imported)
 from . import datasets
 from ._threads import threads
 from .advice import (

@@ -100,10 +100,10 @@ class PairSums:
     def _run(
         self, iterations: int, batches: NDArray[np.int64] = _NO_BATCHES, first_part: int = 0, step: float = 0.0
     ) -> tuple[int, float, float]:
-        with one_pool(self.pairs) as (parallel, slots):
+        with one_pool(self.pairs) as (parallel, slots), self.kernel._watched() as p:
             run = pairs.run.parallel if parallel else pairs.run
             steps, norm, total, swapped = run(
-                self.kernel.radial, self._slope, self.kernel._p, self.n, self._tiles, self.data, self.centre, batches,
+                self.kernel.radial, self._slope, p, self.n, self._tiles, self.data, self.centre, batches,
                 first_part, iterations, step, self._workspace(slots),
                 (self._over_landmarks, self._over_data, self._previous),
             )  # fmt: skip

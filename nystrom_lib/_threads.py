@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,10 +11,13 @@ from typing import Any, ParamSpec, TypeVar
 
 import numba
 
+from . import _validation as check
+
 _local = threading.local()
 _lock = threading.Lock()
 _inside = 0  # library calls that hold BLAS at one thread just now
 _limit: Any = None
+_forked = False  # whether this process was forked from one that had numba's threads, which do not come along
 
 
 @contextmanager
@@ -23,6 +27,9 @@ def threads(count: int) -> Iterator[None]:
     Results do not depend on it: sums are cut into pieces by the sizes alone and added in a fixed order. With
     ``threads(1)`` a call runs where it is called, without a pool and without the interpreter lock, so that many
     independent runs can share the cores through an ordinary thread pool.
+
+    A process forked after the library has been used, as ``multiprocessing.Pool`` forks them on Linux, has none of
+    numba's threads and uses one: share the work out among the processes. Its results are the same.
 
     Parameters
     ----------
@@ -37,8 +44,7 @@ def threads(count: int) -> Iterator[None]:
     >>> round(value, 6)
     0.799153
     """
-    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-        raise ValueError(f"count is {count!r}; it must be a whole number, at least 1.")
+    count = check.whole("count", count, least=1)
     before = getattr(_local, "count", None)
     _local.count = count
     try:
@@ -49,6 +55,8 @@ def threads(count: int) -> Iterator[None]:
 
 def available() -> int:
     """How many threads a call made now may use."""
+    if _forked:
+        return 1
     most = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
     count = getattr(_local, "count", None)
     return most if count is None else min(most, count)
@@ -69,7 +77,8 @@ def one_pool(work: float) -> Iterator[tuple[bool, int]]:
             _take_control()
             _limit = _controller().limit(limits=1, user_api="blas")
         _inside += 1
-    before = numba.get_num_threads()
+    _local.inside = getattr(_local, "inside", 0) + 1
+    before = numba.get_num_threads()  # starts numba's threads, whose numbers the serial loops ask for too
     try:
         if count > 1:
             numba.set_num_threads(count)
@@ -77,11 +86,33 @@ def one_pool(work: float) -> Iterator[tuple[bool, int]]:
     finally:
         if count > 1:
             numba.set_num_threads(before)
+        _local.inside -= 1
         with _lock:
             _inside -= 1
             if _inside == 0:
                 _take_control()
                 _limit.restore_original_limits()
+
+
+def _begin_after_fork() -> None:
+    """In a child: the lock is free, calls of threads that did not come along are over, and numba's threads are gone."""
+    global _lock, _inside, _forked
+    _lock = threading.Lock()
+    if _inside > 0 and getattr(_local, "inside", 0) == 0:
+        _limit.restore_original_limits()
+    _inside = getattr(_local, "inside", 0)
+    try:
+        numba.threading_layer()  # type: ignore[attr-defined]
+    except ValueError:  # none was started
+        return
+    _forked = True
+
+
+if hasattr(os, "register_at_fork"):
+    # The lock is held across a fork, so that no thread is setting BLAS's limit just then, with a lock of BLAS's own.
+    os.register_at_fork(
+        before=lambda: _lock.acquire(), after_in_parent=lambda: _lock.release(), after_in_child=_begin_after_fork
+    )
 
 
 P = ParamSpec("P")

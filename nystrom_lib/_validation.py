@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 import operator
-from collections.abc import Iterator
-from typing import Any
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
+P = ParamSpec("P")
+T = TypeVar("T")
+
+#: Coordinates may be as large as this, so that differences of two are finite.
+LARGEST = 1e300
+
+def shown(value: Any) -> str:
+    """A value as an error quotes it: in full if it is short, and on one line."""
+    try:
+        quoted = " ".join(repr(value).split())
+    except Exception:  # a number of too many digits, or an object that cannot say what it is
+        return f"a value of type {type(value).__name__}"
+    return quoted if len(quoted) <= 80 else f"{quoted[:79]}…"
 
 
 def _row_blocks(array: NDArray[Any]) -> Iterator[tuple[int, NDArray[Any]]]:
@@ -22,7 +38,7 @@ def _row_blocks(array: NDArray[Any]) -> Iterator[tuple[int, NDArray[Any]]]:
 
 def points(name: str, value: ArrayLike, *, dimension: int | None = None, like: str = "data") -> NDArray[Any]:
     """A C-contiguous (rows, d) array of finite floats; float32 stays float32, everything else becomes float64."""
-    array = value if isinstance(value, np.ndarray) else _as_array(name, value)
+    array = _as_array(name, value)
     if array.ndim != 2:
         raise ValueError(
             f"{name} has shape {array.shape}; it must be two-dimensional, a row for each point"
@@ -36,20 +52,27 @@ def points(name: str, value: ArrayLike, *, dimension: int | None = None, like: s
         raise ValueError(f"{name} has dtype {array.dtype}; it must hold real numbers.")
     if array.dtype not in (np.float32, np.float64) or not array.flags.c_contiguous or not array.dtype.isnative:
         array = np.ascontiguousarray(array, dtype=np.float32 if array.dtype == np.float32 else np.float64)
+    largest = LARGEST if array.dtype == np.float64 else np.finfo(np.float32).max
     for start, block in _row_blocks(array):
-        if not np.isfinite(block).all():
-            row, column = np.argwhere(~np.isfinite(block))[0]
-            raise ValueError(
-                f"{name} holds {block[row, column]} at row {start + row}, column {column}; every value must be finite."
-            )
+        good = np.abs(block) <= largest
+        if not good.all():
+            row, column = np.argwhere(~good)[0]
+            found = block[row, column]
+            most = f"at most {LARGEST:g} in magnitude" if np.isfinite(found) else "finite"
+            raise ValueError(f"{name} holds {found} at row {start + row}, column {column}; every value must be {most}.")
     return array
 
 
 def _as_array(name: str, value: Any) -> NDArray[Any]:
+    """A plain array of what may be a list, a subclass of arrays, or a masked array with nothing masked."""
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise ValueError(f"{name} is a masked array with values masked; leave those rows out, or fill them, first.")
     try:
         return np.asarray(value)
-    except ValueError:
+    except (ValueError, OverflowError):
         raise ValueError(f"{name} is ragged; it must be an array with a row for each point.") from None
+    except Exception as error:
+        raise ValueError(f"{name} is {shown(value)}; it must be an array ({type(error).__name__}).") from None
 
 
 def float_points(name: str, value: ArrayLike, *, dimension: int | None = None, like: str = "data") -> Array:
@@ -58,17 +81,17 @@ def float_points(name: str, value: ArrayLike, *, dimension: int | None = None, l
     return array
 
 
-def whole(name: str, value: Any, *, least: int, most: int | None = None, why: str = "") -> int:
+def whole(name: str, value: Any, *, least: int, most: int | None = sys.maxsize, why: str = "") -> int:
     """A whole number within its range; numpy integers are welcome, booleans and 3.0 are not."""
     try:
         if isinstance(value, bool | np.bool_):
             raise TypeError
         number = operator.index(value)
     except TypeError:
-        raise ValueError(f"{name} is {value!r}; it must be a whole number, at least {least}.") from None
+        raise ValueError(f"{name} is {shown(value)}; it must be a whole number, at least {least}.") from None
     if number < least or (most is not None and number > most):
-        allowed = f"at least {least}" if most is None else f"from {least} to {most}"
-        raise ValueError(f"{name} is {number}; it must be {allowed}{why}.")
+        allowed = f"at least {least}" if most in (None, sys.maxsize) and number < least else f"from {least} to {most}"
+        raise ValueError(f"{name} is {shown(number)}; it must be {allowed}{why}.")
     return number
 
 
@@ -76,7 +99,7 @@ def positive(name: str, value: Any) -> float:
     """A finite number above zero."""
     number = real(name, value)
     if not number > 0.0:
-        raise ValueError(f"{name} is {value!r}; it must be a finite number greater than 0.")
+        raise ValueError(f"{name} is {shown(value)}; it must be a finite number greater than 0.")
     return number
 
 
@@ -86,10 +109,12 @@ def real(name: str, value: Any) -> float:
         if isinstance(value, bool | np.bool_ | str):
             raise TypeError
         number = float(value)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} is {value!r}; it must be a number.") from None
+    except OverflowError:
+        number = math.inf
+    except Exception:
+        raise ValueError(f"{name} is {shown(value)}; it must be a number.") from None
     if not math.isfinite(number):
-        raise ValueError(f"{name} is {value!r}; it must be finite.")
+        raise ValueError(f"{name} is {shown(value)}; it must be finite.")
     return number
 
 
@@ -110,10 +135,10 @@ def indices(name: str, value: ArrayLike, size: int, *, ndim: int = 1) -> NDArray
 def norms(value: Any) -> tuple[str, ...]:
     """Which of the three norms are asked for."""
     known = ("trace", "frobenius", "spectral")
-    asked = (value,) if isinstance(value, str) else tuple(value)
+    asked = (value,) if isinstance(value, str) else several("norms", value)
     for name in asked:
-        if name not in known:
-            raise ValueError(f"norms holds {name!r}; the norms are 'trace', 'frobenius' and 'spectral'.")
+        if not isinstance(name, str) or name not in known:
+            raise ValueError(f"norms holds {shown(name)}; the norms are 'trace', 'frobenius' and 'spectral'.")
     if not asked:
         raise ValueError("norms is empty; it must name at least one of 'trace', 'frobenius' and 'spectral'.")
     return tuple(name for name in known if name in asked)
@@ -125,7 +150,78 @@ def generator(name: str, seed: Any) -> np.random.Generator:
         raise ValueError(f"{name} is None; give a whole number, a SeedSequence or a Generator.")
     if isinstance(seed, np.random.Generator | np.random.SeedSequence):
         return np.random.default_rng(seed)
-    return np.random.default_rng(whole(name, seed, least=0))
+    return np.random.default_rng(whole(name, seed, least=0, most=None))
+
+
+def several(name: str, value: Any, *, length: int | None = None) -> tuple[Any, ...]:
+    """A sequence of things, perhaps of a given length; a text is one thing."""
+    try:
+        if isinstance(value, str | bytes):
+            raise TypeError
+        found = tuple(value)
+    except TypeError:
+        raise ValueError(f"{name} is {shown(value)}; it must be a sequence, such as a list or a tuple.") from None
+    if length is not None and len(found) != length:
+        raise ValueError(f"{name} has {len(found)} entries; it must have {length}.")
+    return found
+
+
+def text(name: str, value: Any) -> str:
+    """A text."""
+    instance(name, value, str, "a text")
+    return str(value)
+
+
+def choice(name: str, value: Any, known: Iterable[str], why: str = "") -> str:
+    """One of some names; a slip of the finger is told what it may have meant."""
+    *others, last = names = list(known)
+    if not isinstance(value, str) or value not in names:
+        close = difflib.get_close_matches(value, names, n=1) if isinstance(value, str) else []
+        hint = f" (did you mean {close[0]!r}?)" if close else ""
+        raise ValueError(f"{name} is {shown(value)}{hint}; it must be {', '.join(map(repr, others))} or {last!r}{why}.")
+    return value
+
+
+def instance(name: str, value: Any, kind: Any, what: str) -> None:
+    """Refuse what is not of a kind."""
+    if not isinstance(value, kind):
+        raise ValueError(f"{name} is {shown(value)}; it must be {what}.")
+
+
+def flag(name: str, value: Any) -> bool:
+    """True or False."""
+    instance(name, value, bool | np.bool_, "True or False")
+    return bool(value)
+
+
+def callback(name: str, value: Any) -> Callable[[int], object] | None:
+    """A function to call, or None."""
+    if value is not None and not callable(value):
+        raise ValueError(f"{name} is {shown(value)}; it must be a function of one argument, or None.")
+    function: Callable[[int], object] | None = value
+    return function
+
+
+class NotFinite(ValueError):
+    """Double precision could not hold a result, or what led to it."""
+
+
+def finite(what: str, result: T) -> T:
+    """A result, unless it is not finite."""
+    if not np.isfinite(result).all():  # type: ignore[call-overload]
+        raise NotFinite(f"{what} is not finite: the kernel's values are too large here; rescale the data.")
+    return result
+
+
+def finite_result(function: Callable[P, T]) -> Callable[P, T]:
+    """Refuse a result that is not finite; what numpy has to say on the way there would be less to the point."""
+
+    @wraps(function)
+    def checked(*arguments: P.args, **named: P.kwargs) -> T:
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            return finite(f"The result of {function.__name__}", function(*arguments, **named))
+
+    return checked
 
 
 class _Interface:

@@ -110,9 +110,7 @@ def kernel_by_name(name: str, rho: float) -> Kernel:
     >>> nl.kernel_by_name("matern-3/2", rho=0.5)
     Matern(nu=1.5, lengthscale=1.0)
     """
-    if name not in _KERNELS:
-        raise ValueError(f"kernel is {name!r}; it must be one of {', '.join(map(repr, KERNEL_NAMES))}.")
-    return _KERNELS[name](check.positive("rho", rho))
+    return _KERNELS[check.choice("kernel", name, KERNEL_NAMES)](check.positive("rho", rho))
 
 
 def advised_batch_size(N: int, n: int) -> int | None:

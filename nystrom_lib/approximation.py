@@ -22,12 +22,15 @@ from .kernels import Kernel, require
 __all__ = ["NystromApproximation", "nystrom_from_columns"]
 
 
-def pivoted_cholesky(matrix: Array) -> tuple[Array, NDArray[np.int64]]:
+def pivoted_cholesky(
+    matrix: Array, precision: float = float(np.finfo(float).eps)
+) -> tuple[Array, NDArray[np.int64]]:
     """Lower factor and pivots with ``matrix[pivots][:, pivots] = L Lᵀ``, as many as the rank to rounding."""
     from scipy.linalg.lapack import dpstrf
 
+    check.finite("The kernel matrix of the sample", matrix)
     largest = float(np.max(np.diag(matrix), initial=0.0))
-    factor, pivots, rank, _ = dpstrf(matrix, lower=1, tol=np.finfo(float).eps * largest)
+    factor, pivots, rank, _ = dpstrf(matrix, lower=1, tol=precision * largest)
     if largest <= 0.0:
         rank = 0
     return np.ascontiguousarray(np.tril(factor[:rank, :rank])), pivots[:rank].astype(np.int64) - 1
@@ -120,10 +123,10 @@ class NystromApproximation:
         S = self.sample[self._pivots] - self._centre
         tile = 256
         residual = np.empty(len(x))
-        with one_pool(len(x) * self.rank) as (parallel, slots):
+        with one_pool(len(x) * self.rank) as (parallel, slots), self.kernel._watched() as p:
             run = residuals.feature_tiles.parallel if parallel else residuals.feature_tiles
             run(
-                self.kernel.radial, self.kernel._address(profiles.VALUE), self.kernel._p, as_writable(x), self._centre,
+                self.kernel.radial, self.kernel._address(profiles.VALUE), p, as_writable(x), self._centre,
                 S, np.einsum("ij,ij->i", S, S), self._factor, residuals.pack(self._factor), diagonal, tile,
                 residuals.make_scratch(slots, self.rank, tile, d), features, residual,
             )  # fmt: skip
@@ -134,7 +137,7 @@ def _diagonal(kernel: Kernel, x: NDArray[Any]) -> Array:
     """K(x_i, x_i), without a float64 copy of a large float32 data set."""
     if kernel.radial:
         return np.full(len(x), kernel.diagonal(np.zeros((1, x.shape[1])))[0])
-    return kernel.diagonal(x)
+    return check.finite("K(x, x)", kernel.diagonal(x))
 
 
 @steady

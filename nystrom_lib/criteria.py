@@ -108,8 +108,7 @@ def nystrom_errors(
     kernel, data, sample = checked(kernel, data, sample)
     asked = check.norms(norms)
     K = _matrix(matrix, len(data))
-    if precision not in ("auto", "double", "extended"):
-        raise ValueError(f"precision is {precision!r}; it must be 'auto', 'double' or 'extended'.")
+    check.choice("precision", precision, ("auto", "double", "extended"))
     if precision == "extended" and kernel._family == profiles.CUSTOM:
         raise ValueError("precision is 'extended'; it is available for the built-in kernels only.")
     approximation = NystromApproximation(kernel, sample)
@@ -178,10 +177,10 @@ def _residual_tiles(kernel: Kernel, data: NDArray[Any], features: Array, K: Arra
     tiles = -(-N // side)
     totals = np.zeros(tiles * (tiles + 1) // 2)
     centre = _sums.middle(data[:4096]) if kernel.radial else np.zeros(d)
-    with one_pool(N * N) as (parallel, slots):
+    with one_pool(N * N) as (parallel, slots), kernel._watched() as p:
         run = residuals.residual_tiles.parallel if parallel else residuals.residual_tiles
         run(
-            kernel.radial, kernel._address(profiles.VALUE), kernel._p, as_writable(data), centre, features,
+            kernel.radial, kernel._address(profiles.VALUE), p, as_writable(data), centre, features,
             as_writable(K), side, residuals.make_scratch(slots, side, side, d), totals, E,
         )  # fmt: skip
     return float(totals.sum())
@@ -375,6 +374,7 @@ def approximation_factors(
     asked = check.norms(norms)
     if best is None:
         best = best_rank_errors(kernel, data, len(sample), asked, matrix=matrix)
+    check.instance("best", best, Errors, "what best_rank_errors gives, or None")
     errors = nystrom_errors(kernel, data, sample, asked, matrix=matrix, precision=precision)
     trace, frobenius, spectral = (
         _ratio(getattr(errors, name), getattr(best, name)) if name in asked else math.nan for name in ALL

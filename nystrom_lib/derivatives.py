@@ -23,6 +23,7 @@ __all__ = [
 ]
 
 
+@check.finite_result
 def radial_skd_gradient(kernel: Kernel, data: ArrayLike, sample: ArrayLike) -> Array:
     r"""The gradient of R, Eq. (5), written through :math:`c_S` as in Eq. (10); shape (n, d):
 
@@ -44,6 +45,7 @@ def radial_skd_gradient(kernel: Kernel, data: ArrayLike, sample: ArrayLike) -> A
     return 2.0 * c * c * over_landmarks - 2.0 * c * over_data
 
 
+@check.finite_result
 def skd_coefficient_gradient(kernel: Kernel, data: ArrayLike, sample: ArrayLike) -> Array:
     r"""The gradient of :math:`c_S`, Eq. (13); shape (n, d).
 
@@ -59,6 +61,7 @@ def skd_coefficient_gradient(kernel: Kernel, data: ArrayLike, sample: ArrayLike)
     return (over_data - 2.0 * total / norm * over_landmarks) / norm
 
 
+@check.finite_result
 @steady
 def radial_skd_hessian(kernel: Kernel, data: ArrayLike, sample: ArrayLike) -> Array:
     r"""The Hessian of R, blocks :math:`\mathbf B^{k,k'}` of Eq. (11) and (12); shape (n·d, n·d).
@@ -105,6 +108,7 @@ def _sum_left_left(kernel: Kernel, here: Array, points: NDArray[Any]) -> Array:
     return total
 
 
+@check.finite_result
 @steady
 def hessian_vector_product(kernel: Kernel, data: ArrayLike, sample: ArrayLike, vector: ArrayLike) -> Array:
     r""":math:`\nabla^2R(S)\,v` without the matrix, in O((n² + nN)d) time; ``vector`` and the result have shape (n, d).

@@ -175,8 +175,7 @@ def stochastic_gradient_descent(
         def draw(count: int) -> NDArray[np.int64]:
             return rng.integers(0, len(data), size=(count, size))
 
-    if estimator not in ("one-sample", "two-sample"):
-        raise ValueError(f"estimator is {estimator!r}; it must be 'one-sample' or 'two-sample'.")
+    check.choice("estimator", estimator, ("one-sample", "two-sample"))
     first_part = size // 2 if estimator == "two-sample" else 0
     if estimator == "two-sample" and size < 2:
         raise ValueError(f"batch_size is {size}; the two-sample estimator needs at least 2.")
@@ -232,14 +231,12 @@ def descend(
     >>> data, kernel = nl.datasets.bigaussian().X, nl.Gaussian(rho=16.0)
     >>> start = nl.uniform_sample(data, 50, seed=456)
     >>> objective = nl.TraceError(kernel, data)
-    >>> run = nl.descend(objective, start, nl.Adam(), iterations=300, batch_size=50, seed=0)
+    >>> run = nl.descend(objective, start, nl.Adam(), iterations=300, batch_size=100, seed=0)
     >>> print(f"{objective.value(start):.0f} -> {objective.value(run.sample):.0f}")
-    560 -> 267
+    560 -> 272
     """
-    if not isinstance(objective, Objective):
-        raise ValueError(f"objective is {objective!r}; it must be an objective, such as TraceError(kernel, data).")
-    if not isinstance(rule, StepRule):
-        raise ValueError(f"rule is {rule!r}; it must be a step rule, such as Adam().")
+    check.instance("objective", objective, Objective, "an objective, such as TraceError(kernel, data)")
+    check.instance("rule", rule, StepRule, "a step rule, such as Adam()")
     draw: Draw
     if batch_size is None:
         size, draw = 0, no_batches
@@ -258,6 +255,8 @@ def descend(
 
 #: Gives so many batches, a row each.
 Draw = Callable[[int], NDArray[np.int64]]
+#: Told from time to time how many steps were taken, and where to have the sample as it is then.
+Look = Callable[[int, Callable[[], Array]], object]
 
 
 def no_batches(count: int) -> NDArray[np.int64]:
@@ -307,6 +306,11 @@ class Budget:
             shares.append(self.elapsed() / self.seconds)
         return min(max(shares), 1.0)
 
+    def share(self, pace: float) -> float:
+        """The share that a step takes, at so many seconds; 0 as long as nobody knows."""
+        by_steps = 1.0 / self.iterations if self.iterations else 0.0
+        return max(by_steps, pace / self.seconds if self.seconds is not None else 0.0)
+
     def affordable(self, pace: float) -> int:
         """Steps until the next look at the clock, at so many seconds a step."""
         if self.seconds is None:
@@ -330,13 +334,29 @@ def follow(
     record_every: int = 0,
     keep_path: bool = False,
     progress: Callable[[int], object] | None = None,
+    onlooker: Look | None = None,
 ) -> Descent:
-    """:func:`descend` with a budget whose clock runs already, and batches from anywhere."""
+    """:func:`descend` with a budget whose clock runs already, batches from anywhere, and a look at the sample."""
     engine = rule.engine(objective, sample, batch)
+
+    def report(done: int) -> None:
+        if progress is not None:
+            progress(done)
+        if onlooker is not None:
+            onlooker(done, engine.take)
+
     record_every = check.whole("record_every", record_every, least=0)
-    watch = _Watch(sample, record_every, keep_path, objective.value if record_every else None)
+    look = objective.value if record_every else None if objective.kernel.radial else _glance(objective, len(sample))
+    watch = _Watch(sample, record_every, keep_path, look)
     chunk = _chunk(objective.cost(len(sample), batch or len(objective.data)))
-    return _steps(engine, budget, draw, chunk, watch, rule.restarts, getattr(rule, "step", None), progress)
+    return _steps(engine, budget, draw, chunk, watch, rule.restarts, getattr(rule, "step", None), report)
+
+
+def _glance(objective: Objective, n: int) -> Callable[[Array], float]:
+    """A value from a few points. A radial kernel is bounded; with others even the last sample may have none."""
+    few = np.arange(min(n, len(objective.data)))
+    evaluate = objective.prepare(n, len(few))
+    return lambda sample: evaluate(sample, few)[0]
 
 
 @steady
@@ -388,6 +408,7 @@ class _Watch:
     def __init__(
         self, sample: Array, record_every: int, keep_path: bool, value: Callable[[Array], float] | None
     ) -> None:
+        keep_path = check.flag("keep_path", keep_path)
         self.every = record_every or (1 if keep_path else 0)
         self.record, self.keep_path, self.value = bool(record_every), keep_path, value
         self.now = sample.copy()
@@ -404,8 +425,9 @@ class _Watch:
         self.now = now
         if self.record or (last and self.value is not None):
             assert self.value is not None
-            value = self.value(now)
-            if not np.isfinite(value):
+            try:
+                value = check.finite("The value", self.value(now))
+            except check.NotFinite:
                 return False
             self.values.append(value)
         if self.keep_path:
@@ -435,6 +457,7 @@ def _steps(
     progress: Callable[[int], object] | None,
 ) -> Descent:
     """The loop all descents share: steps in chunks, with a look at values, path, clock and caller in between."""
+    progress = check.callback("progress", progress)
     most = 10**18 if budget.iterations is None else budget.iterations
     done, used, pace = 0, budget.used(0), 0.0
     looked = -1
@@ -444,9 +467,8 @@ def _steps(
         looked = 0
     while used < 1.0:
         count = min(chunk, watch.next_stop(done) - done, most - done, budget.affordable(pace))
-        per_step = max(1.0 / most, pace / budget.seconds if budget.seconds else 0.0)
         began = budget.elapsed()
-        taken = engine.advance(draw(count), used, per_step)
+        taken = engine.advance(draw(count), used, budget.share(pace))
         done += taken
         pace = (budget.elapsed() - began) / max(taken, 1)
         if taken < count:
@@ -472,7 +494,10 @@ def _steps(
 
 
 def _float_kind(dtype: Any) -> type:
-    kind = np.dtype(dtype)
-    if kind not in (np.float32, np.float64):
-        raise ValueError(f"dtype is {dtype!r}; it must be numpy.float64 or numpy.float32.")
+    try:
+        kind = np.dtype(dtype)
+    except TypeError:
+        kind = np.dtype(object)
+    if dtype is None or kind not in (np.float32, np.float64):
+        raise ValueError(f"dtype is {check.shown(dtype)}; it must be numpy.float64 or numpy.float32.")
     return np.float32 if kind == np.float32 else np.float64

@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from ._threads import steady
+from ._threads import steady, threads
 from ._validation import Array
 from .kernels import Kernel
 from .objectives import Objective, TraceError
@@ -49,7 +49,7 @@ def exchange(
     --------
     >>> import numpy as np, nystrom_lib as nl
     >>> from nystrom_lib.exchange import exchange
-    >>> points = np.array([[0.0], [0.1], [3.0], [3.1]])
+    >>> points = np.array([[0.0], [0.1], [2.9], [3.0], [3.2]])
     >>> exchange(nl.Gaussian(1.0), np.array([[0.0], [9.0]]), points, np.random.default_rng(0))
     (array([1]), array([3]))
     """
@@ -138,7 +138,8 @@ class ExchangeEngine(TraceEngine):
         data = self._objective.data
         chosen = self._rng.choice(len(data), min(POINTS, len(data)), replace=False)
         points = data[np.sort(chosen)].astype(np.float64)
-        dropped, taken = exchange(self._objective.kernel, self._sample, points, self._rng)
+        with threads(1):  # BLAS has one here, too, and loops for several need not be compiled for a millisecond
+            dropped, taken = exchange(self._objective.kernel, self._sample, points, self._rng)
         self._sample[dropped] = points[taken]
         self._adaptive.first[dropped] = 0.0
         self._adaptive.second[dropped] = 0.0

@@ -8,7 +8,8 @@ Every kernel is one scalar function of one pair scalar: :math:`K(s,x) = \kappa(\
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -83,6 +84,15 @@ class Kernel:
         p[1 : 1 + len(numbers)] = numbers
         return p
 
+    def _watched(self) -> AbstractContextManager[Array]:
+        """Those parameters while compiled loops run; at the end, a sentence if a user's functions failed in them."""
+        return nullcontext(self._p)
+
+    def _apply(self, action: int, t: Array) -> None:
+        """Do ``action`` (VALUE, SLOPE, CURVE) to an array of pair scalars, in place."""
+        with self._watched() as p:
+            pairs.apply(self._address(action), t, p)
+
     def _address(self, action: int, kind: type = np.float64) -> int:
         """Where the compiled loop lies that does ``action`` (VALUE, SLOPE, CURVE) to a block of pair scalars."""
         return profiles.family_block(action, kind, self._family)
@@ -110,7 +120,7 @@ class Kernel:
         """The vector of :math:`K(a_i, a_i)`."""
         a = check.float_points("a", a)
         t = np.zeros(len(a)) if self.radial else np.einsum("ij,ij->i", a, a)
-        pairs.apply(self._address(profiles.VALUE), t, self._p)
+        self._apply(profiles.VALUE, t)
         return t
 
     def _scalars(self, a: ArrayLike, b: ArrayLike | None, address: int) -> Array:
@@ -118,10 +128,10 @@ class Kernel:
         b = a if b is None else check.float_points("b", b, dimension=a.shape[1], like="a")
         d = a.shape[1]
         out = np.empty((len(a), len(b)))
-        with one_pool(out.size) as (parallel, slots):
+        with one_pool(out.size) as (parallel, slots), self._watched() as p:
             fill = pairs.fill_matrix.parallel if parallel else pairs.fill_matrix
             scratch = np.empty((slots, d, pairs.FILL_COLUMNS))
-            fill(self.radial, address, self._p, as_writable(a), as_writable(b), np.zeros(d), scratch, out)
+            fill(self.radial, address, p, as_writable(a), as_writable(b), np.zeros(d), scratch, out)
         return out
 
     # -- derivatives of K², Eq. (4) and §2: left, right, diagonal
@@ -159,7 +169,7 @@ class Kernel:
         if self.radial:
             return np.zeros_like(s)
         t = np.einsum("ij,ij->i", s, s)
-        pairs.apply(self._address(profiles.SLOPE), t, self._p)
+        self._apply(profiles.SLOPE, t)
         derivative: Array = 2.0 * t[:, None] * s
         return derivative
 
@@ -190,8 +200,8 @@ class Kernel:
             return np.zeros((len(s), d, d))
         first = np.einsum("ij,ij->i", s, s)
         second = first.copy()
-        pairs.apply(self._address(profiles.SLOPE), first, self._p)
-        pairs.apply(self._address(profiles.CURVE), second, self._p)
+        self._apply(profiles.SLOPE, first)
+        self._apply(profiles.CURVE, second)
         outer = s[:, :, None] * s[:, None, :]
         derivative: Array = 4.0 * second[:, None, None] * outer + 2.0 * first[:, None, None] * np.eye(d)
         return derivative
@@ -387,6 +397,20 @@ class CustomKernel(Kernel):
     def _address(self, action: int, kind: type = np.float64) -> int:
         return profiles.custom_block(action, kind, self.value, self.first, self.second)
 
+    @contextmanager
+    def _watched(self) -> Iterator[Array]:
+        p = self._p.copy()  # one for each call: others may use this kernel at the same time
+        yield p
+        if p[0] == profiles.REFUSED:
+            raise ValueError(
+                f"The kernel {self.label!r} raised an error, or gave what is not a finite number, at {self._scalar} "
+                "that occurs here; its functions must give a finite number at every one."
+            )
+
+    @property
+    def _scalar(self) -> str:
+        return "a squared distance" if self.radial else "an inner product"
+
     @property
     def name(self) -> str:
         """The label it was given."""
@@ -408,19 +432,52 @@ class CustomKernel(Kernel):
         return "" if self.bounds else f"No constants were given for the kernel {self.label!r}."
 
 
-def _custom(
-    radial: bool, functions: tuple[Any, Any, Any], parameters: Any, name: str, constants: Any
-) -> CustomKernel:
-    numbers = tuple(check.real("parameters", value) for value in parameters)
+#: Where a user's functions are tried when the kernel is made: at squared distances, and at inner products, which may
+#: have any domain about there.
+_TRIED = {True: (0.0, 1e-4, 1e-2, 1.0, 1e2), False: (0.25, 0.5)}
+
+
+def _custom(radial: bool, functions: tuple[Any, Any, Any], parameters: Any, name: str, constants: Any) -> CustomKernel:
+    numbers = tuple(check.real("parameters", value) for value in check.several("parameters", parameters))
     if len(numbers) >= profiles.PARAMETERS:
         raise ValueError(f"parameters holds {len(numbers)} numbers; at most {profiles.PARAMETERS - 1} are allowed.")
     compiled = []
     for label, function in zip(("value", "first", "second"), functions, strict=True):
-        if not callable(function):
-            raise ValueError(f"{label} is {function!r}; it must be a function (t, p) -> float that numba can compile.")
-        compiled.append(function if numba.extending.is_jitted(function) else numba.njit(function))
-    bounds = None if constants is None else Constants(*(check.positive("constants", c) for c in constants))
-    return CustomKernel(compiled[0], compiled[1], compiled[2], numbers, name, radial, bounds)
+        check.instance(label, function, Callable, "a function (t, p) -> float that numba can compile")
+        jitted = function if numba.extending.is_jitted(function) else numba.njit(error_model="numpy")(function)
+        compiled.append(jitted)
+    bounds = None
+    if constants is not None:
+        stated = check.several("constants", constants, length=3)
+        bounds = Constants(*(check.positive("constants", c) for c in stated))
+    kernel = CustomKernel(compiled[0], compiled[1], compiled[2], numbers, check.text("name", name), radial, bounds)
+    for label, function in zip(("value", "first", "second"), compiled, strict=True):
+        for t in _TRIED[radial]:
+            _try(kernel, label, function, t)
+    return kernel
+
+
+def _try(kernel: CustomKernel, label: str, function: Any, t: float) -> None:
+    """See that a user's function compiles and gives a finite number."""
+    where = f"at {'the squared distance' if kernel.radial else 'the inner product'} {t:g}"
+    try:
+        result = function(t, kernel._p[1:])
+    except numba.errors.NumbaError as error:
+        raise ValueError(f"{label} cannot be compiled by numba: {_reason(error)}.") from error
+    except Exception as error:
+        raise ValueError(
+            f"{label} raises {type(error).__name__} ({error}) {where}; it must give a finite number."
+        ) from error
+    if not isinstance(result, float | int) or not math.isfinite(result):
+        hint = ", 0 where there is no derivative" if label != "value" else ""
+        raise ValueError(f"{label} gives {check.shown(result)} {where}; it must give a finite number{hint}.")
+
+
+def _reason(error: Exception) -> str:
+    """What numba found, without its advice: the first lines that are neither a heading nor empty, as one."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    told = [line for line in lines if line and not line.startswith("Failed in nopython mode")]
+    return (told[0] if told else type(error).__name__).rstrip(".:")
 
 
 def radial_kernel(
@@ -438,7 +495,8 @@ def radial_kernel(
     ----------
     value, first, second
         Scalar functions ``(q, p) -> float`` of the squared distance and the parameters, which numba can compile:
-        :math:`\kappa` and its first two derivatives with respect to :math:`q`.
+        :math:`\kappa` and its first two derivatives with respect to :math:`q`. They are tried at once, and must give
+        finite numbers, at :math:`q = 0` too: 0 where a derivative does not exist.
     parameters
         Up to seven numbers, which the functions receive as the array ``p``.
     name
@@ -484,8 +542,8 @@ def dot_product_kernel(
 
 def require(kernel: Any) -> Kernel:
     """Refuse what is not a kernel."""
-    if not isinstance(kernel, Kernel):
-        raise ValueError(f"kernel is {kernel!r}; it must be a kernel of nystrom_lib, such as Gaussian(rho=1.0).")
-    return kernel
+    check.instance("kernel", kernel, Kernel, "a kernel of nystrom_lib, such as Gaussian(rho=1.0)")
+    known: Kernel = kernel
+    return known
 
 

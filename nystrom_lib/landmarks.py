@@ -2,9 +2,9 @@ r"""The one call: good landmarks for a kernel and data, by rules that say what t
 
 from __future__ import annotations
 
-import difflib
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _validation as check
+from ._threads import threads
 from ._validation import Array, as_writable
 from .advice import advised_batch_size, advised_iterations, advised_step
 from .approximation import NystromApproximation
-from .descent import Budget, Draw, follow, independent_batches, no_batches, shuffled_batches
+from .descent import Budget, DescentError, Draw, Look, follow, independent_batches, no_batches, shuffled_batches
 from .exchange import AdamWithExchanges
 from .kernels import Kernel, require
 from .objectives import OBJECTIVES, Objective
@@ -25,11 +26,17 @@ from .steps import LBFGS, Adam, FixedStep, StepRule
 
 __all__ = ["Landmarks", "find_landmarks"]
 
+#: What ``method`` may be: the rule, an objective to descend on, or a way to choose points.
+METHODS = ("auto", *OBJECTIVES, *STARTS)
+
 LEAST_BATCH = 96  #: points of a batch at least: fewer say too little, and cost hardly less
 JUDGED = 2_048  #: points on which start and end are compared
 EPOCHS = 1_000_000  #: up to this many points, batches go through the data in shuffled order, without repeats
 LOCAL = 2_000  #: from so many landmarks on, each point looks only at those nearest to it
 WHOLE = 5_000  #: points for descents that need exact gradients
+FEW = 500  #: up to so many landmarks one thread judges them soon enough, and loops for several need not be compiled
+
+_LOOK = 0.2  # seconds between two looks at the error on the way, which may take a twentieth of the time
 
 
 @dataclass(frozen=True)
@@ -43,6 +50,7 @@ class Landmarks:
     error: float  #: the same of ``sample``; times N it estimates the trace error
     indices: NDArray[np.int64] | None  #: where the landmarks stand in the data, if they are data points
     steps: int  #: steps of descent taken
+    start: Array  #: the sample before the descent
 
 
 def find_landmarks(
@@ -56,6 +64,7 @@ def find_landmarks(
     seed: Any = 0,
     start: str | ArrayLike = "uniform",
     progress: Callable[[int], object] | None = None,
+    watch: Callable[[float, float], object] | None = None,
 ) -> Landmarks:
     r"""n landmarks whose Nyström approximation of the kernel matrix has a small trace error.
 
@@ -84,6 +93,8 @@ def find_landmarks(
         Where to begin a descent: a way to choose points, or the points themselves.
     progress
         Called with the number of steps done so far, from time to time; ``StopIteration`` ends the descent.
+    watch
+        Called a few times a second at most with the share of the effort spent, from 0 to 1, and the error so far.
 
     Examples
     --------
@@ -101,7 +112,10 @@ def find_landmarks(
         iterations = check.whole("iterations", iterations, least=0)
     if seconds is not None:
         seconds = check.positive("seconds", seconds)
-    search = _Search(kernel, data, n, check.generator("seed", seed), progress)
+    check.choice("method", method, METHODS)
+    for name, call in (("progress", progress), ("watch", watch)):
+        check.callback(name, call)
+    search = _Search(kernel, data, n, check.generator("seed", seed), progress, watch)
     if method in STARTS:
         return search.choose(method)
     return search.descend(*search.named(method), search.begin(start), iterations, seconds)
@@ -117,8 +131,9 @@ class _Search:
         n: int,
         rng: np.random.Generator,
         progress: Callable[[int], object] | None,
+        watch: Callable[[float, float], object] | None,
     ) -> None:
-        self.kernel, self.data, self.n, self.progress = kernel, data, n, progress
+        self.kernel, self.data, self.n, self.progress, self.watch = kernel, data, n, progress, watch
         self.for_start, self.for_batches, self.for_exchanges, self.for_judges = rng.spawn(4)
         self.reasons: list[str] = []
         self.began = time.perf_counter()
@@ -132,13 +147,8 @@ class _Search:
             method = "local-trace" if local else "trace"
             why = f"n = {self.n:,} is large: each point looks at its nearest landmarks" if local else "the error itself"
             self.reasons.append(f"A descent on {method!r}: {why}.")
-        elif method in OBJECTIVES:
-            self.reasons.append(f"A descent on {method!r}, as asked.")
         else:
-            names = ["auto", *OBJECTIVES, *STARTS]
-            close = difflib.get_close_matches(str(method), names, n=1)
-            hint = f" (did you mean {close[0]!r}?)" if close else ""
-            raise ValueError(f"method is {method!r}{hint}; it must be one of {', '.join(map(repr, names))}.")
+            self.reasons.append(f"A descent on {method!r}, as asked.")
         return method, OBJECTIVES[method](self.kernel, self._looked_at(method))
 
     def _looked_at(self, method: str) -> NDArray[Any]:
@@ -151,8 +161,7 @@ class _Search:
     def begin(self, start: str | ArrayLike) -> tuple[Array, NDArray[np.int64] | None]:
         """Where to begin."""
         if isinstance(start, str):
-            if start not in STARTS:
-                raise ValueError(f"start is {start!r}; it must be points, or one of {', '.join(map(repr, STARTS))}.")
+            check.choice("start", start, STARTS, ", or points")
             self.reasons.append(f"Begun at a sample chosen by {start!r}.")
             drawn = STARTS[start].draw(self.kernel, self.data, self.n, self.for_start)
             return drawn.points, drawn.indices
@@ -160,7 +169,7 @@ class _Search:
         if len(points) != self.n:
             raise ValueError(f"start has {len(points)} points; it must have n = {self.n}.")
         self.reasons.append("Begun at the points given.")
-        return points, None
+        return points.copy(), None
 
     def plan(self, method: str, objective: Objective, first: Array) -> tuple[StepRule, int, Draw, int]:
         """Rule, batch size, batches, and how many steps by default."""
@@ -182,8 +191,8 @@ class _Search:
     def choose(self, method: str) -> Landmarks:
         """Points without a descent."""
         drawn = STARTS[method].draw(self.kernel, self.data, self.n, self.for_start)
-        error = self.judge(drawn.points)
-        return Landmarks(drawn.points, method, (f"Chosen by {method!r}, as asked.",), error, error, drawn.indices, 0)
+        error, why = self.judge(drawn.points), (f"Chosen by {method!r}, as asked.",)
+        return Landmarks(drawn.points, method, why, error, error, drawn.indices, 0, drawn.points)
 
     def descend(
         self,
@@ -198,16 +207,18 @@ class _Search:
         began = time.perf_counter()
         before = self.judge(first)
         if seconds is not None:
-            seconds -= time.perf_counter() - began  # the end will be judged too
+            seconds = max(seconds - (time.perf_counter() - began), 1e-9)  # the end will be judged too
         steps = 0
         if before > self.nothing:
             sample, after, steps = self.moved(method, objective, first, iterations, seconds)
             if after < before:
-                return Landmarks(sample, method, tuple(self.reasons), before, after, None, steps)
+                return Landmarks(sample, method, tuple(self.reasons), before, after, None, steps, first)
             self.reasons.append("The descent gained nothing: the start was kept.")
-        else:
+        elif np.isfinite(before):
             self.reasons.append("The start leaves no error: nothing to descend on.")
-        return Landmarks(first, method, tuple(self.reasons), before, before, indices, steps)
+        else:
+            self.reasons.append("The kernel is not finite on these data: nothing can be judged.")
+        return Landmarks(first, method, tuple(self.reasons), before, before, indices, steps, first)
 
     def moved(
         self, method: str, objective: Objective, first: Array, iterations: int | None, seconds: float | None
@@ -217,10 +228,16 @@ class _Search:
         if iterations is None and seconds is None:
             iterations = usual
         budget = Budget(iterations, seconds, self.began)
-        run = follow(objective, first, rule, budget, size, draw, progress=self.progress)
+        onlooker = None if self.watch is None else self.looks(self.watch, budget)
+        try:
+            run = follow(objective, first, rule, budget, size, draw, progress=self.progress, onlooker=onlooker)
+            sample, taken = run.sample, run.steps
+        except DescentError as end:
+            sample, taken = end.sample, end.iteration - 1
+            self.reasons.append("The descent was ended where it left the finite numbers.")
         points = f"{size:,}" if size else f"all {len(objective.data):,}"
-        self.reasons.append(f"{run.steps:,} steps by {type(rule).__name__}, each from {points} points.")
-        return run.sample, self.judge(run.sample), run.steps
+        self.reasons.append(f"{taken:,} steps by {type(rule).__name__}, each from {points} points.")
+        return sample, self.judge(sample), taken
 
     # --- judging it
 
@@ -238,7 +255,22 @@ class _Search:
 
     def judge(self, sample: Array) -> float:
         """The mean error at those points."""
-        return float(NystromApproximation(self.kernel, sample).residuals(self.judges).mean())
+        with threads(1) if len(sample) <= FEW else nullcontext():
+            return float(NystromApproximation(self.kernel, sample).residuals(self.judges).mean())
+
+    def looks(self, watch: Callable[[float, float], object], budget: Budget) -> Look:
+        """Judge the sample on the way, but not so often that it costs much."""
+        due = 0.0
+
+        def look(done: int, sample: Callable[[], Array]) -> None:
+            nonlocal due
+            now = time.perf_counter()
+            if now >= due:
+                error = self.judge(sample())
+                due = time.perf_counter() + max(_LOOK, 20.0 * (time.perf_counter() - now))
+                watch(budget.used(done), error)
+
+        return look
 
 
 def default_iterations(n: int) -> int:
@@ -247,6 +279,6 @@ def default_iterations(n: int) -> int:
     Examples
     --------
     >>> default_iterations(50), default_iterations(1000)
-    (1000, 300)
+    (1912, 316)
     """
-    return int(min(1000, max(100, 300_000 / n)))
+    return int(min(2000, max(100, 20_000 / n**0.6)))

@@ -22,6 +22,7 @@ def checked(kernel: Kernel, data: ArrayLike, sample: ArrayLike) -> tuple[Kernel,
     return kernel, data, check.float_points("sample", sample, dimension=data.shape[1])
 
 
+@check.finite_result
 def squared_frobenius_norm(kernel: Kernel, data: ArrayLike) -> float:
     r""":math:`\|\mathbf K\|_F^2 = \sum_{i,j=1}^N K^2(x_i, x_j)`, the constant of Eq. (3).
 
@@ -36,6 +37,7 @@ def squared_frobenius_norm(kernel: Kernel, data: ArrayLike) -> float:
     return _sums.squared_frobenius_norm(require(kernel), check.points("data", data))
 
 
+@check.finite_result
 def radial_skd(kernel: Kernel, data: ArrayLike, sample: ArrayLike, constant: bool | float = True) -> float:
     r"""The radial squared-kernel discrepancy of a Nyström sample, Eq. (3):
 
@@ -76,6 +78,7 @@ def radial_skd(kernel: Kernel, data: ArrayLike, sample: ArrayLike, constant: boo
     return constant - (total * (total / norm) if norm > 0.0 else 0.0)
 
 
+@check.finite_result
 def skd_coefficient(kernel: Kernel, data: ArrayLike, sample: ArrayLike) -> float:
     r"""The coefficient of Eq. (9), :math:`c_S = \|\mathbf K_S\|_F^{-2}\sum_{i,j} K^2(x_i, s_j)`; 0 if that norm is 0.
 

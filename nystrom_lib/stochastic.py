@@ -67,6 +67,7 @@ def _combine(T1_a: float, T1_b: float, T1_c: float, rest: _Estimates) -> Array:
     return 2.0 * (T1_a / rest.norm) * (T1_b / rest.norm) * rest.over_landmarks - 2.0 * (T1_c / rest.norm) * rest.T2
 
 
+@check.finite_result
 def estimate_T1(kernel: Kernel, data: ArrayLike, sample: ArrayLike, batch: ArrayLike) -> float:
     r""":math:`\hat T_1(\mathbf X) = \frac Nb\sum_{i=1}^n\sum_{j=1}^b K^2(s_i, X_j)`, §3.
 
@@ -79,6 +80,7 @@ def estimate_T1(kernel: Kernel, data: ArrayLike, sample: ArrayLike, batch: Array
     return _Estimates(*checked(kernel, data, sample), "batch", batch).T1
 
 
+@check.finite_result
 def estimate_T2(kernel: Kernel, data: ArrayLike, sample: ArrayLike, batch: ArrayLike) -> Array:
     r""":math:`\hat T_2^{k,l}(\mathbf X) = \frac Nb\sum_{j=1}^b\partial^{[l]}_{[s_k]_l}K^2(s_k, X_j)`, §3; shape (n, d).
 
@@ -91,6 +93,7 @@ def estimate_T2(kernel: Kernel, data: ArrayLike, sample: ArrayLike, batch: Array
     return _Estimates(*checked(kernel, data, sample), "batch", batch).T2
 
 
+@check.finite_result
 def one_sample_gradient(kernel: Kernel, data: ArrayLike, sample: ArrayLike, batch: ArrayLike) -> Array:
     r"""The one-sample approximation of the gradient, Eq. (6); shape (n, d). In general biased:
 
@@ -115,6 +118,7 @@ def one_sample_gradient(kernel: Kernel, data: ArrayLike, sample: ArrayLike, batc
     return _combine(one.T1, one.T1, one.T1, one)
 
 
+@check.finite_result
 def two_sample_gradient(
     kernel: Kernel, data: ArrayLike, sample: ArrayLike, batch_x: ArrayLike, batch_y: ArrayLike
 ) -> Array:
@@ -136,6 +140,7 @@ def two_sample_gradient(
     return _combine(x.T1, y.T1, x.T1, y)
 
 
+@check.finite_result
 def four_sample_gradient(
     kernel: Kernel,
     data: ArrayLike,

@@ -15,6 +15,8 @@ ROOT = Path(__file__).resolve().parent.parent
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 set_hypothesis_home_dir(ROOT / ".cache" / "hypothesis")
+# The kernels of notebooks do not look for modules in the present folder, and some of ours are in `tests`.
+os.environ["PYTHONPATH"] = str(ROOT)
 # The same examples at every run, so that a red test stays red until it is mended; no deadline,
 # because the first example may pay for compilation.
 hypothesis.settings.register_profile("project", deadline=None, derandomize=True, print_blob=True)

@@ -95,3 +95,56 @@ def sensible_step(kernel: Any, X: Floats, S: Floats) -> float:
     """Moves some landmark by 0.02, so that a step left out, or one too many, is far from rounding."""
     first, second = terms(kernel, X, S)
     return float(0.02 / max(np.max(np.abs(first - second)), 1e-3 * np.max(np.abs(first))))
+
+
+# --- the trace error and its like, dense --------------------------------------------------------------------------
+
+
+def profile(kernel: Any, t: Floats) -> tuple[Floats, Floats]:
+    """κ = K and κ' as functions of the pair scalar."""
+    if isinstance(kernel, nl.Gaussian):
+        kappa = np.exp(-kernel.rho * t)
+        return kappa, -kernel.rho * kappa
+    if isinstance(kernel, nl.Matern):
+        b = 3 / kernel.lengthscale**2
+        u = np.minimum(np.sqrt(b * t), 1000)
+        return (1 + u) * np.exp(-u), -b / 2 * np.exp(-u)
+    base = kernel.scale * t + kernel.offset
+    return base**kernel.degree, kernel.degree * kernel.scale * base ** (kernel.degree - 1)
+
+
+def profiles(kernel: Any, A: Floats, B: Floats) -> tuple[Floats, Floats]:
+    """κ and κ' of every pair."""
+    found = [profile(kernel, scalar(kernel, a, B)) for a in A]
+    return np.array([kappa for kappa, _ in found]), np.array([slope for _, slope in found])
+
+
+def pull(kernel: Any, weights: Floats, S: Floats, X: Floats) -> Floats:
+    """Σ_x weights[k, x] κ' ∂t/∂s_k, with the weights times κ' given; the diagonal of ⟨s, s⟩ counts once a side."""
+    if kernel.radial:
+        return 2 * (weights.sum(axis=1)[:, None] * S - weights @ X)
+    return weights @ X
+
+
+def trace_terms(kernel: Any, X: Floats, S: Floats, batch: Any = None) -> tuple[float, tuple[Floats, Floats]]:
+    """tr(K − K̂) and the two terms of its gradient: 2 tr(AAᵀ dW)/2 from landmarks, 2 tr(Aᵀ dC) from points."""
+    chosen = X if batch is None else X[np.asarray(batch)]
+    W, dW = profiles(kernel, S, S)
+    C, dC = profiles(kernel, S, chosen)
+    A = np.linalg.solve(W, C)
+    own = [profile(kernel, scalar(kernel, x, x[None]))[0][0] for x in chosen]
+    scale = len(X) / len(chosen)
+    value = scale * (np.sum(own) - np.sum(A * C))
+    return value, (2 * scale * pull(kernel, A @ A.T * dW, S, S), 2 * scale * pull(kernel, A * dC, S, chosen))
+
+
+def weighted_terms(kernel: Any, X: Floats, S: Floats, batch: Any = None) -> tuple[float, tuple[Floats, Floats]]:
+    """−gᵀB⁻¹g and the two terms of its gradient."""
+    chosen = X if batch is None else X[np.asarray(batch)]
+    scale = len(X) / len(chosen)
+    W, dW = profiles(kernel, S, S)
+    C, dC = profiles(kernel, S, chosen)
+    g = scale * np.square(C).sum(axis=1)
+    a = np.linalg.solve(np.square(W), g)
+    from_points = 2 * scale * pull(kernel, 2 * a[:, None] * C * dC, S, chosen)
+    return -float(g @ a), (2 * pull(kernel, 2 * np.outer(a, a) * W * dW, S, S), from_points)

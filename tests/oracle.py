@@ -528,6 +528,106 @@ def best_rank_errors(kernel: OracleKernel, data: ArrayLike, n: int, bits: int = 
         )
 
 
+# --- other objectives: (C.1) as a function of S, the nearest landmarks only, Remark 1.2 -------------
+
+
+def _left_over(W: list[list[Jet]], c: list[Jet], corner: Jet) -> Jet:
+    """corner - cᵀW⁻¹c: what the elimination of W, a column after the other, leaves of the corner."""
+    size = len(c)
+    rows = [[*row, last] for row, last in zip(W, c, strict=True)] + [[*c, corner]]
+    for p in range(size):
+        inverse = rows[p][p] ** (-1)
+        for i in range(p + 1, size + 1):
+            ratio = rows[p][i] * inverse * (-1)
+            for j in range(i, size + 1):
+                rows[i][j] = rows[i][j] + ratio * rows[p][j]
+    return rows[size][size]
+
+
+def _landmark_jets(kernel: OracleKernel, S: Points) -> list[list[Jet]]:
+    """K_S as jets in the nd coordinates of S."""
+    n, d = len(S), len(S[0])
+    place = [range(k * d, (k + 1) * d) for k in range(n)]
+    W = [[Jet.constant(0, n * d)] * n for _ in range(n)]
+    for k in range(n):
+        W[k][k] = _embed(_diagonal_jet(kernel, S[k]), place[k], n * d)
+        for j in range(k):
+            pair = kernel.of_jet(_pair_jet(kernel, S[k], S[j]))
+            W[k][j] = W[j][k] = _embed(pair, [*place[k], *place[j]], n * d)
+    return W
+
+
+def _point_jets(kernel: OracleKernel, S: Points, x: Sequence[Any]) -> list[Jet]:
+    """K(s, x) for every landmark, as jets in the nd coordinates of S."""
+    n, d = len(S), len(S[0])
+    jets = [_left_part(kernel.of_jet(_pair_jet(kernel, s, x)), d) for s in S]
+    return [_embed(jet, range(k * d, (k + 1) * d), n * d) for k, jet in enumerate(jets)]
+
+
+class Residuals:
+    """K(x, x) - K̂(x, x) of each point as a function of S; with `neighbours` from the landmarks nearest to it."""
+
+    def __init__(
+        self, kernel: OracleKernel, data: ArrayLike, sample: ArrayLike, neighbours: int | None = None
+    ) -> None:
+        with precision():
+            S, X = points(sample), points(data)
+            self.shape, self.N = (len(S), len(S[0])), len(X)
+            W, m = _landmark_jets(kernel, S), len(S) * len(S[0])
+            self.jets = []
+            for x in X:
+                c, near = _point_jets(kernel, S, x), self._nearest(S, x, neighbours)
+                among = [[W[i][j] for j in near] for i in near]
+                self.jets.append(_left_over(among, [c[i] for i in near], Jet.constant(kernel(x, x), m)))
+
+    @staticmethod
+    def _nearest(S: Points, x: Sequence[Any], neighbours: int | None) -> list[int]:
+        squares = [float(sum(((a - b) ** 2 for a, b in zip(s, x, strict=True)), arb(0)).mid()) for s in S]
+        return sorted(range(len(S)), key=squares.__getitem__)[:neighbours]
+
+    def _mean(self, batch: Sequence[int] | None) -> Jet:
+        chosen = range(self.N) if batch is None else batch
+        total = self.jets[chosen[0]]
+        for i in chosen[1:]:
+            total = total + self.jets[i]
+        return total * (arb(self.N) / len(chosen))
+
+    def value(self, batch: Sequence[int] | None = None) -> float:
+        """N/b times the sum over a batch, or over all points."""
+        with precision():
+            return certified(self._mean(batch).value, relative=1e-15, absolute=1e-40)
+
+    def gradient(self, batch: Sequence[int] | None = None) -> Floats:
+        """Its gradient, shape (n, d)."""
+        with precision():
+            column = self._mean(batch).gradient
+            return _block(column, range(column.nrows()), range(1)).reshape(self.shape)
+
+
+@dataclass(frozen=True)
+class WeightedSKD:
+    value: float
+    gradient: Floats
+
+
+def weighted_skd(
+    kernel: OracleKernel, data: ArrayLike, sample: ArrayLike, batch: Sequence[int] | None = None
+) -> WeightedSKD:
+    """‖K‖_F² - gᵀB⁻¹g with B = K_S∘K_S and g = Σ_x K²(·, x), from a batch N/b times the sum over it."""
+    with precision():
+        S, X = points(sample), points(data)
+        n, d = len(S), len(S[0])
+        chosen = range(len(X)) if batch is None else batch
+        B = [[jet * jet for jet in row] for row in _landmark_jets(kernel, S)]
+        g = [Jet.constant(0, n * d)] * n
+        for i in chosen:
+            g = [total + jet * jet for total, jet in zip(g, _point_jets(kernel, S, X[i]), strict=True)]
+        g = [total * (arb(len(X)) / len(chosen)) for total in g]
+        left = _left_over(B, g, Jet.constant(squared_frobenius_norm(kernel, data), n * d))
+        gradient = _block(left.gradient, range(n * d), range(1)).reshape(n, d)
+        return WeightedSKD(certified(left.value, relative=1e-15, absolute=1e-40), gradient)
+
+
 # --- Theorem 2.1 ----------------------------------------------------------------------------------
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import given
@@ -219,3 +222,83 @@ def test_exponential_is_accurate_over_its_whole_range() -> None:
     normal = exact > 1e-305
     assert np.max(np.abs(K[normal] / exact[normal] - 1)) < 2e-13  # 700 ε of it from rounding t²
     assert np.all(np.isfinite(K)) and np.all(K[~normal] < 1e-300) and K[0] == 1.0
+
+
+# --- kernels of the user's own that fail ------------------------------------------------------------------------
+
+
+def exp_of_distance(q: float, p: np.ndarray) -> float:
+    return math.exp(-math.sqrt(q))
+
+
+def dividing_by_zero(q: float, p: np.ndarray) -> float:
+    return -0.5 * math.exp(-math.sqrt(q)) / math.sqrt(q)
+
+
+def raising_in_between(q: float, p: np.ndarray) -> float:
+    if 2.0 < q < 90.0:
+        raise ValueError("not here")
+    return math.exp(-q)
+
+
+def nan_in_between(q: float, p: np.ndarray) -> float:
+    return math.nan if 2.0 < q < 90.0 else math.exp(-q)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_derivative_that_fails_at_zero_is_refused_when_the_kernel_is_made(compiled: bool) -> None:
+    """Catches R = 0.0 and a gradient of 0 where κ' divides by zero, with no more than a word on standard error."""
+    functions = [exp_of_distance, dividing_by_zero, dividing_by_zero]
+    if compiled:
+        functions = [numba.njit(function) for function in functions]
+    with pytest.raises(ValueError, match=r"^first (gives -inf|raises ZeroDivisionError).* at the squared distance 0;"):
+        nl.radial_kernel(*functions)
+
+
+@pytest.mark.parametrize("profile", [raising_in_between, nan_in_between])
+def test_functions_that_fail_later_say_so_in_every_loop(profile: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    """Catches a callback whose error is printed and forgotten: squared distances came back as kernel values."""
+    kernel = nl.radial_kernel(profile, profile, profile, name="mine")
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    S = X[:10] + 0.1
+    calls: list[Callable[[], object]] = [
+        lambda: kernel.matrix(X, S),
+        lambda: kernel.squared_left(X, S),
+        lambda: kernel.squared_left_left(X, S),
+        lambda: nl.radial_skd(kernel, X, S),
+        lambda: nl.radial_skd_gradient(kernel, X, S),
+        lambda: nl.gradient_descent(kernel, X, S, step=1e-4, iterations=2),
+        lambda: nl.nystrom_errors(kernel, X, S),
+        lambda: nl.NystromApproximation(kernel, S[:1]).residuals(X),
+        lambda: nl.find_landmarks(kernel, X, 5, iterations=2),
+    ]
+    for objective in (nl.RadialSKD, nl.TraceError, nl.WeightedSKD, nl.LocalTraceError):
+        calls += [
+            lambda objective=objective: objective(kernel, X).value(S),
+            lambda objective=objective: objective(kernel, X).gradient(S),
+            lambda objective=objective: nl.descend(objective(kernel, X), S, nl.Adam(), iterations=2),
+        ]
+    for call in calls:
+        with pytest.raises(ValueError, match=r"^The kernel 'mine' raised an error, or gave what is not a finite"):
+            call()
+    assert capfd.readouterr() == ("", "")
+    assert kernel.matrix(X[:1]) == [[1.0]], "one failure must not be held against the next call"
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (lambda q, p: unknown(q), "value cannot be compiled by numba"),  # type: ignore[name-defined]  # noqa: F821
+        (lambda q: q, "value raises TypeError"),
+        (lambda q, p: [], "value cannot be compiled by numba"),
+        (lambda q, p: "a", "value gives 'a' at the squared distance 0"),
+        (lambda q, p: 1j * q, "value gives 0j at the squared distance 0"),
+        (5, "value is 5; it must be a function"),
+    ],
+    ids=["unknown name", "one argument", "a list", "a text", "complex", "a number"],
+)
+def test_what_is_no_profile_is_refused_in_one_sentence(value: Any, words: str) -> None:
+    """Catches numba's forty lines about what it could not infer."""
+    with pytest.raises(ValueError, match=words) as caught:
+        nl.radial_kernel(value, exp_of_distance, exp_of_distance)
+    assert len(str(caught.value)) < 300 and "\n" not in str(caught.value)

@@ -60,6 +60,9 @@ BAD_ARRAYS: dict[str, Any] = {
     "text": np.array([["a", "b"]] * 4),
     "none": None,
     "ragged": [[1.0, 2.0], [3.0]],
+    "masked": np.ma.masked_greater(np.arange(8.0).reshape(4, 2), 6.0),
+    "far apart": np.array([[1e308, 0.0], [-1e308, 0.0], [0.0, 0.0], [1.0, 1.0]]),
+    "many digits": [[10**400, 1]] * 4,
 }
 REFUSED = (ValueError, TypeError)
 
@@ -125,6 +128,8 @@ def variants(A: np.ndarray) -> dict[str, Any]:
         "reversed": backwards,
         "list": A.tolist(),
         "byte-swapped": swapped,
+        "matrix": A.view(np.matrix),
+        "masked nowhere": np.ma.array(A, mask=False),
         "misaligned": np.frombuffer(b"\0" + A.tobytes(), np.uint8)[1:].view(np.float64).reshape(A.shape),
     }
 
@@ -212,6 +217,10 @@ def sgd(**options: Any) -> Any:
     return nl.stochastic_gradient_descent(KERNEL, X, S, **{"step": 1e-3, "iterations": 3, **options})
 
 
+def factors(**options: Any) -> Any:
+    return nl.approximation_factors(KERNEL, X, S, **options)
+
+
 BAD_OPTIONS: dict[str, tuple[str, Callable[[], Any]]] = {
     "step=0": ("step", lambda: gd(step=0.0)),
     "step<0": ("step", lambda: gd(step=-1e-3)),
@@ -261,6 +270,24 @@ BAD_OPTIONS: dict[str, tuple[str, Callable[[], Any]]] = {
     "kernel": ("kernel", lambda: nl.radial_skd("gaussian", X, S)),  # type: ignore[arg-type]
     "constant nan": ("constant", lambda: nl.radial_skd(KERNEL, X, S, constant=float("nan"))),
     "matrix a": ("a", lambda: KERNEL.matrix(np.array([[np.nan, 0.0]]))),
+    "huge step": ("step", lambda: gd(step=10**400)),
+    "huge iterations": ("iterations", lambda: gd(iterations=10**400)),
+    "huge n": ("n", lambda: nl.uniform_sample(X, 10**5000, 1)),
+    "huge rho": ("rho", lambda: nl.Gaussian(rho=10**400)),
+    "norms none": ("norms", lambda: nl.nystrom_errors(KERNEL, X, S, norms=None)),  # type: ignore[arg-type]
+    "norms number": ("norms", lambda: nl.nystrom_errors(KERNEL, X, S, norms=(3,))),  # type: ignore[arg-type]
+    "dtype text": ("dtype", lambda: gd(dtype="abc")),
+    "dtype none": ("dtype", lambda: gd(dtype=None)),
+    "progress": ("progress", lambda: gd(progress=5)),
+    "progress of find_landmarks": ("progress", lambda: nl.find_landmarks(KERNEL, X, 3, progress=5)),  # type: ignore[arg-type]
+    "best": ("best", lambda: factors(best="x")),
+    "precision": ("precision", lambda: factors(precision=["auto"])),
+    "estimator": ("estimator", lambda: sgd(batch_size=2, seed=0, estimator=["one-sample"])),
+    "method": ("method", lambda: nl.find_landmarks(KERNEL, X, 3, method=["trace"])),  # type: ignore[arg-type]
+    "start": ("start", lambda: nl.find_landmarks(KERNEL, X, 3, start="unifrom")),
+    "start method": ("method", lambda: nl.initial_sample(KERNEL, X, 3, method=["uniform"], seed=0)),  # type: ignore[arg-type]
+    "objective": ("objective", lambda: nl.descend(5, S, nl.Adam(), iterations=1)),  # type: ignore[arg-type]
+    "rule": ("rule", lambda: nl.descend(nl.TraceError(KERNEL, X), S, "adam", iterations=1)),  # type: ignore[arg-type]
     "matrix b": ("b", lambda: KERNEL.matrix(X, S[:, :1])),
 }
 

@@ -151,6 +151,7 @@ def everything() -> dict[str, Floats]:
             found[key + "single"] = nl.stochastic_gradient_descent(kernel, X, S, **how, dtype=np.float32).sample
         for n, N, d in ((17, 257, 8), (65, 256, 16)):
             X, S = cloud(d, N, n)
+            found[f"{name} {n} trace gradient"] = nl.TraceError(NARROW[name](d), X).gradient(S)
             errors = nl.nystrom_errors(NARROW[name](d), X, S, precision="double")
             found[f"{name} {n} errors"] = (errors.trace, errors.frobenius, errors.spectral)
     return {key: np.asarray(value) for key, value in found.items()}

@@ -2,3 +2,27 @@
 if (window.location.protocol === "file:" && typeof DOCUMENTATION_OPTIONS !== "undefined") {
   DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
 }
+
+// What the theme leaves to be said to those who hear the page or have no mouse.
+document.addEventListener("DOMContentLoaded", () => {
+  const sidebar = document.querySelector(".bd-sidebar-primary");
+  sidebar?.setAttribute("role", "navigation");
+  sidebar?.setAttribute("aria-label", "The book");
+  document.querySelectorAll(".bd-sidebar-primary li > details > summary").forEach(summary => {
+    summary.setAttribute("aria-label", `Pages below ${summary.closest("li").querySelector("a").textContent.trim()}`);
+  });
+  // The corner of a table heads nothing.
+  document.querySelectorAll(".bd-article th").forEach(head => {
+    if (head.textContent.trim() || head.querySelector("img, input")) return;
+    const cell = document.createElement("td");
+    cell.className = head.className;
+    head.replaceWith(cell);
+  });
+  // What scrolls sideways takes the arrow keys.
+  const wide = ".pst-scrollable-table-container, .math, pre, dt.sig, figure, .image-reference";
+  const reach = () => document.querySelectorAll(`.bd-article :is(${wide})`).forEach(box => {
+    if (box.scrollWidth > box.clientWidth && !box.closest("a, mjx-assistive-mml")) box.tabIndex = 0;
+  });
+  addEventListener("load", reach);
+  addEventListener("resize", reach);
+});

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FunctionType
@@ -11,6 +13,7 @@ from typing import Any
 
 import numba
 from numba import types
+from numba.core import event
 from numba.extending import intrinsic
 
 #: Sums may be reordered (that is what lets them be vectorised) and products fused. Nothing promises LLVM that
@@ -33,9 +36,13 @@ def _places() -> Iterator[Path]:
         yield Path(chosen)
         return
     yield Path(__file__).parent / "__pycache__"
-    import pooch  # takes a while, and is seldom needed
+    yield user_cache()
 
-    yield Path(pooch.os_cache("nystrom-companion"))
+
+def user_cache() -> Path:
+    """Our folder among the platform's caches; it need not exist."""
+    usual = "~/Library/Caches" if sys.platform == "darwin" else "~/.cache"
+    return Path(os.environ.get("XDG_CACHE_HOME") or usual).expanduser() / "nystrom-companion"
 
 
 def _cache_folder() -> str:
@@ -77,11 +84,27 @@ def jit(*, flags: set[str] | bool = False, parallel: bool = False) -> Callable[[
     """Decorate a loop: no Python objects, the interpreter lock released, cached on disk."""
 
     def decorate(function: Callable[..., Any]) -> Any:
-        return _cached(
-            lambda cache: numba.njit(cache=cache, nogil=True, fastmath=flags, parallel=parallel)(function)
+        return _whatever_the_constants(
+            _cached(lambda cache: numba.njit(cache=cache, nogil=True, fastmath=flags, parallel=parallel)(function))
         )
 
     return decorate
+
+
+def _whatever_the_constants(dispatcher: Any) -> Any:
+    """Let calls from compiled code share one version: numba would compile another for every 0, 1 or True it is given.
+
+    LLVM sees the constants all the same where it inlines.
+    """
+    template = dispatcher.get_call_template
+
+    def plain(arguments: Any, named: Any) -> Any:
+        return template(
+            tuple(map(types.unliteral, arguments)), {name: types.unliteral(each) for name, each in named.items()}
+        )
+
+    dispatcher.get_call_template = plain
+    return dispatcher
 
 
 def both(*, flags: set[str] | bool = False, loops: bool = True) -> Callable[[FunctionType], Any]:
@@ -106,6 +129,28 @@ def both(*, flags: set[str] | bool = False, loops: bool = True) -> Callable[[Fun
 
 
 _TWINS: dict[int, Any] = {}
+
+
+class _Notice(event.Listener):  # type: ignore[misc]
+    """Says once in a process that a loop is being compiled; what comes from the cache passes in silence."""
+
+    said = False
+
+    def on_start(self, event: Any) -> None:
+        """numba has found nothing in the cache and begins."""
+        dispatcher = event.data["dispatcher"]
+        if not self.said and (id(dispatcher) in _TWINS or any(dispatcher is twin for twin in _TWINS.values())):
+            self.said = True
+            often = "once" if _FOLDER else "in every process, for no folder for the result can be written"
+            logging.getLogger("nystrom_lib").warning(
+                "nystrom_lib compiles its loops for this processor; this takes up to half a minute, %s.", often
+            )
+
+    def on_end(self, event: Any) -> None:
+        """Nothing to say."""
+
+
+event.register("numba:compile", _Notice())
 
 
 def address_of(signature: Any, *, cache: bool) -> Callable[[Callable[..., Any]], int]:

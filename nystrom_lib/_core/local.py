@@ -350,6 +350,7 @@ def nearest(sample, points, centre, tiles, near):
                 A[j, l] = points[first + j, l] - centre[l]
             for i in range(distances.shape[1]):
                 distances[j, i] = np.inf
+                near[first + j, i] = i  # where even the nearest are infinitely far away
         row_norms(A, rows, d, norms)
         for J in range(ST.shape[0]):
             scalars(True, t, A, 0, norms, rows, ST[J], norms_s[J], 0, COLUMNS, d)

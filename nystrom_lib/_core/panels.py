@@ -1,10 +1,10 @@
-r"""Dense algebra on row-major panels, four rows at a time: products, triangular solves, Cholesky.
+r"""Dense algebra on row-major panels, a few rows at a time: products, triangular solves, Cholesky.
 
-A *panel* is a block of a few vectors of columns. Four of its rows stay in registers while everything before them is
-subtracted and the four are solved for, so that a solve is nothing but products: there are no leaves, no packing and no
+A *panel* is a block of a few vectors of columns. A few of its rows stay in registers while everything before them
+is subtracted and they are solved for, so that a solve is nothing but products: there are no leaves, no packing and no
 calls between blocks, which is what BLAS loses its time with at a few hundred landmarks.
 
-Rows come in fours and columns in whole vectors: who calls fills up with rows and columns of zeros, and with ones on
+Rows come in groups and columns in whole vectors: who calls fills up with rows and columns of zeros, and with ones on
 the diagonal of a triangle. Beside each vector kernel stands the plain loop that does the same.
 """
 
@@ -14,29 +14,35 @@ import math
 
 import numpy as np
 from llvmlite.binding import get_host_cpu_features
-from numba import types
+from numba import prange, types
 from numba.extending import intrinsic
 
-from .compile import ORDERED, SUMS, jit, wide
+from .compile import ORDERED, PLAIN, SUMS, both, jit, wide
 from .vectors import _Vectors, _word, address
+
+unsigned = np.uintp  # indices that spare numba's test for negative ones, which stops LLVM from vectorising
 
 _AVX512 = bool(get_host_cpu_features().get("avx512f"))
 
-ROWS = 4  #: rows done together
 LANES = 8 if _AVX512 else 4  #: columns of a vector of doubles, here as wide as the processor's registers
-VECTORS = 4 if _AVX512 else 3  #: vectors of a block: times ROWS they are sums, and must leave some registers free
-WIDTH = 32 if _AVX512 else 48  #: columns of a panel
+ROWS = 8 if _AVX512 else 4  #: rows done together
+VECTORS = 3  #: vectors of a block: times ROWS they are sums, and must leave some registers free
+WIDTH = 48  #: columns of a panel of landmarks at most
+DEPTH = 2 * WIDTH  #: rows that a factorisation takes at a time
 
-MULTIPLY, FORWARD, BACKWARD = range(3)
+MULTIPLY, GRAM, FORWARD, BACKWARD = range(4)
 
 
+@jit()
 def up(size, step):
     """The smallest multiple of ``step`` from ``size`` on."""
-    return -(-size // step) * step
+    return (size + step - 1) // step * step
 
 
 def _kernel(kind: int):
-    """Four rows of a panel: products added (MULTIPLY), or subtracted and the four solved for (FORWARD, BACKWARD)."""
+    """A few rows of a panel: products added (MULTIPLY, or GRAM where the coefficients of a row stand in a column), or
+    subtracted and the few solved for (FORWARD, BACKWARD).
+    """
 
     def typed(typingctx, X, x_stride, count, T, t_stride, out, out_stride, columns):
         signature = types.void(*(types.intp,) * 8)
@@ -46,13 +52,14 @@ def _kernel(kind: int):
             v = _Vectors(context, builder, types.float64, LANES * 8)
             rows = range(ROWS)
             row = [_word(l) for l in rows]
-            # where the coefficients among the four rows begin: after the sum, or before it
-            own = {MULTIPLY: None, FORWARD: count, BACKWARD: _word(0)}[kind]
+            # where the coefficients among these rows begin: after the sum, or before it
+            own = {FORWARD: count, BACKWARD: _word(0)}.get(kind)
             first = _word(ROWS if kind == BACKWARD else 0)
             last = builder.add(first, count)
 
             def scalar(l, column):
-                return builder.load(v.at(X, row[l], x_stride, column, v.scalar))
+                place = (column, x_stride, row[l]) if kind == GRAM else (row[l], x_stride, column)
+                return builder.load(v.at(X, *place, v.scalar))
 
             inverse = []
             if own is not None:
@@ -71,7 +78,7 @@ def _kernel(kind: int):
                 for i, k in enumerate(places):
                     before = [v.load(out, row[l], out_stride, k) for l in rows]
                     sums = [builder.load(found[l * vectors + i]) for l in rows]
-                    combine = builder.fadd if kind == MULTIPLY else builder.fsub
+                    combine = builder.fadd if own is None else builder.fsub
                     left = [combine(a, b) for a, b in zip(before, sums, strict=True)]
                     order = rows if kind == FORWARD else rows[::-1]
                     for at, l in enumerate(order if own is not None else ()):
@@ -93,11 +100,11 @@ def _kernel(kind: int):
 
         return signature, generate
 
-    typed.__name__ = ("multiply", "forward", "backward")[kind]
+    typed.__name__ = ("multiply", "gram", "forward", "backward")[kind]
     return intrinsic(typed)
 
 
-_multiply, _forward, _backward = _kernel(MULTIPLY), _kernel(FORWARD), _kernel(BACKWARD)
+_multiply, _gram, _forward, _backward = map(_kernel, (MULTIPLY, GRAM, FORWARD, BACKWARD))
 
 
 @jit()
@@ -108,52 +115,97 @@ def place(A, i, j):
 
 @jit(flags=ORDERED)
 def add_product(A, r, count, B, m, first, columns, out):
-    """out[r + l, first + c] += Σ_{p<count} A[r + l, p] B[m + p, first + c] for four rows l, ``columns`` columns c."""
+    """out[r + l, first + c] += Σ_{p<count} A[r + l, p] B[m + p, first + c] for a few rows l, ``columns`` columns c."""
     wide()
+    if PLAIN:
+        for l in range(r, r + ROWS):
+            for c in range(first, first + columns):
+                total = 0.0
+                for p in range(count):
+                    total += A[l, p] * B[m + p, c]
+                out[l, c] += total
+        return
     _multiply(
         place(A, r, 0), A.shape[1], count, place(B, m, first), B.shape[1], place(out, r, first), out.shape[1], columns
     )
 
 
 @jit(flags=ORDERED)
+def add_gram(A, r, count, B, columns, out, i, j):
+    """out[i + l, j + c] += Σ_{p<count} A[p, r + l] B[p, c] for a few rows l and ``columns`` columns c."""
+    wide()
+    if PLAIN:
+        for l in range(ROWS):
+            for c in range(columns):
+                total = 0.0
+                for p in range(count):
+                    total += A[p, r + l] * B[p, c]
+                out[i + l, j + c] += total
+        return
+    _gram(place(A, 0, r), A.shape[1], count, address(B), B.shape[1], place(out, i, j), out.shape[1], columns)
+
+
+@jit(flags=ORDERED)
+def forward(L, r, T, first, columns):
+    """A few rows of T from r on, in ``columns`` columns from ``first`` on, solved for; those above them are."""
+    wide()
+    if PLAIN:
+        for l in range(r, r + ROWS):
+            for c in range(first, first + columns):
+                for p in range(l):
+                    T[l, c] -= L[l, p] * T[p, c]
+                T[l, c] /= L[l, l]
+        return
+    _forward(place(L, r, 0), L.shape[1], r, place(T, 0, first), T.shape[1], place(T, r, first), T.shape[1], columns)
+
+
+@jit(flags=ORDERED)
+def backward(U, r, T, columns):
+    """A few rows of T from r on, in the first columns, solved for; those below them are."""
+    wide()
+    if PLAIN:
+        for l in range(r + ROWS - 1, r - 1, -1):
+            for c in range(columns):
+                for p in range(l + 1, T.shape[0]):
+                    T[l, c] -= U[l, p] * T[p, c]
+                T[l, c] /= U[l, l]
+        return
+    here = place(T, r, 0)
+    _backward(place(U, r, r), U.shape[1], T.shape[0] - r - ROWS, here, T.shape[1], here, T.shape[1], columns)
+
+
+@jit(flags=ORDERED)
 def solve_forward(L, T, columns):
     """T ← L⁻¹T in its first ``columns`` columns, L a lower triangle, nothing inverted."""
-    wide()
     for r in range(0, T.shape[0], ROWS):
-        _forward(place(L, r, 0), L.shape[1], r, address(T), T.shape[1], place(T, r, 0), T.shape[1], columns)
+        forward(L, r, T, 0, columns)
 
 
 @jit(flags=ORDERED)
 def solve_backward(U, T, columns):
     """T ← U⁻¹T in its first ``columns`` columns, U an upper triangle."""
-    wide()
     for r in range(T.shape[0] - ROWS, -1, -ROWS):
-        here = place(T, r, 0)
-        _backward(place(U, r, r), U.shape[1], T.shape[0] - r - ROWS, here, T.shape[1], here, T.shape[1], columns)
+        backward(U, r, T, columns)
 
 
 @jit(flags=SUMS)
-def dot(a, b, count):
-    """Σ a[i] b[i] over the first ``count``."""
+def dot(A, a, b, count):
+    """Σ_i A[a, i] A[b, i] over the first ``count``."""
     total = 0.0
     for i in range(count):
-        total += a[np.uintp(i)] * b[np.uintp(i)]
+        total += A[unsigned(a), unsigned(i)] * A[unsigned(b), unsigned(i)]
     return total
 
 
 @jit(flags=ORDERED)
-def cholesky(U, L, floor):
-    """W = Uᵀ U = L Lᵀ: U holds the upper half of W and is overwritten; returns its smallest pivot, or −1.
-
-    A pivot that is not above ``floor`` stops it, and what is in U and L then is of no use.
-    """
+def diagonal_block(U, L, s, e, floor):
+    """Rows and columns from s to e of the factor, those before s being there; the smallest pivot, or −1."""
     wide()
-    n = U.shape[0]
     smallest = np.inf
-    for r in range(0, n, ROWS):
+    for r in range(s, e, ROWS):
         for a in range(r, r + ROWS):
             for b in range(r, a + 1):
-                left = U[b, a] - dot(L[a], L[b], b)
+                left = U[b, a] - dot(L, a, b, b)
                 if b < a:
                     L[a, b] = left / L[b, b]
                 else:
@@ -162,14 +214,42 @@ def cholesky(U, L, floor):
                     smallest = min(smallest, left)
                     L[a, a] = math.sqrt(left)
         start = (r + ROWS) // LANES * LANES
-        _forward(
-            place(L, r, 0), L.shape[1], r, place(U, 0, start), U.shape[1], place(U, r, start), U.shape[1],
-            U.shape[1] - start,
-        )  # fmt: skip
+        forward(L, r, U, start, min(up(e, LANES), U.shape[1]) - start)
         for a in range(r, r + ROWS):
             for b in range(r, r + ROWS):
                 U[a, b] = L[b, a] if b >= a else 0.0
-        for c in range(r + ROWS, n):
-            for a in range(r, r + ROWS):
-                L[c, a] = U[a, c]
+        reflect(U, L, r, r + ROWS, e)
+    return smallest
+
+
+@jit(flags=ORDERED)
+def reflect(U, L, r, first, last):
+    """L[c, a] = U[a, c] for the few rows a from r on and the columns c from ``first`` to ``last``."""
+    for c in range(first, last):
+        for a in range(r, r + ROWS):
+            L[unsigned(c), unsigned(a)] = U[unsigned(a), unsigned(c)]
+
+
+@both(flags=ORDERED)
+def cholesky(U, L, floor):
+    """W = Uᵀ U = L Lᵀ: U holds the upper half of W and is overwritten; returns its smallest pivot, or −1.
+
+    A pivot that is not above ``floor`` stops it, and what is in U and L then is of no use. A block of rows goes
+    through the columns beyond it panel by panel, so that what stands above it in a panel is read from memory once.
+    """
+    n, columns = U.shape
+    smallest = np.inf
+    for s in range(0, n, DEPTH):
+        e = min(s + DEPTH, n)
+        pivot = diagonal_block(U, L, s, e, floor)
+        if not pivot > 0.0:
+            return -1.0
+        smallest = min(smallest, pivot)
+        for index in prange((columns - e + WIDTH - 1) // WIDTH):
+            wide()
+            first = e + np.int64(index) * WIDTH
+            width = min(WIDTH, columns - first)
+            for r in range(s, e, ROWS):
+                forward(L, r, U, first, width)
+                reflect(U, L, r, first, min(first + width, n))
     return smallest

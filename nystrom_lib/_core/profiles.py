@@ -335,9 +335,25 @@ def family_block(action: int, kind: type, code: int) -> int:
     return address_of(_signature(kind), cache=True)(_make_block(action, code))
 
 
+#: What stands in the place of the code once a user's function has raised an error or given what is not finite.
+REFUSED = -2
+
+
+@jit()
+def _finite(t):
+    strange = 0
+    for j in range(t.shape[0]):
+        strange += not abs(t[j]) < np.inf
+    return strange == 0
+
+
 @cache
 def custom_block(action: int, kind: type, value: Any, first: Any, second: Any) -> int:
-    """The same for a user's κ, κ', κ'', compiled now and kept for this process."""
+    """The same for a user's κ, κ', κ'', compiled now and kept for this process.
+
+    An error cannot leave a callback, and numba would print it and go on: it is marked in the place of the code. So is
+    what is not finite, unless the pair scalars were not finite either: those of a descent that has left the numbers.
+    """
 
     @numba.njit
     def squared(t, p):
@@ -348,9 +364,18 @@ def custom_block(action: int, kind: type, value: Any, first: Any, second: Any) -
     def tangent(t, p):
         return value(t, p), first(t, p)
 
-    loop = numba.njit(fastmath=SUMS)(_make_loop(action, value, tangent, squared))
+    loop = numba.njit(fastmath=SUMS, error_model="numpy")(_make_loop(action, value, tangent, squared))
 
     def block(t, m, p):
-        return loop(0, 0, carray(t, (2 * m if action == TANGENT else m,)), carray(p, (PARAMETERS,))[1:])
+        scalars, results = carray(t, (m,)), carray(t, (2 * m if action == TANGENT else m,))
+        parameters = carray(p, (PARAMETERS,))
+        sound, total = _finite(scalars), np.nan
+        try:
+            total = loop(0, 0, results, parameters[1:])
+        except Exception:
+            results[:] = np.nan
+        if sound and not (abs(total) < np.inf and _finite(results)):
+            parameters[0] = REFUSED
+        return total
 
     return address_of(_signature(kind), cache=False)(block)

@@ -24,11 +24,11 @@ from numba import get_thread_id, prange
 from .compile import ORDERED, both, jit, wide
 from .moves import adam, finite
 from .pairs import by_norms, call, clear, column_norms, load_points, row_norms, scalars, transpose
-from .panels import LANES, ROWS, WIDTH, add_product, cholesky, solve_backward, solve_forward
+from .panels import LANES, ROWS, WIDTH, add_gram, add_product, cholesky, solve_backward, solve_forward, unsigned, up
 from .vectors import address
 
 BLOCK = 1024  #: points whose panels are kept at a time
-CHUNK = 16  #: rows of the products that a thread takes at a time
+POINTS = 72  #: of them in a panel at most
 
 LEAST_PIVOT = 1e-9  #: relative to the diagonal: below it, double precision no longer carries the gradient
 FIRST_RIDGE = 1e-10  #: what is then added to the diagonal, relative to it; ten times more as long as that does not do
@@ -41,82 +41,95 @@ class Work(NamedTuple):
     norms: np.ndarray  #: of the landmarks
     ST: np.ndarray  #: landmarks as columns, panel by panel
     norms_t: np.ndarray  #: of a panel's columns, for each thread
-    scratch: np.ndarray  #: κ and κ' of a panel of landmarks with landmarks, for each thread
+    scratch: np.ndarray  #: κ, for points then L⁻¹C, then A, and κ' of a panel, for each thread
     U: np.ndarray  #: upper factor of W
     L: np.ndarray  #: its transpose
     D: np.ndarray  #: κ' of landmarks with landmarks, the upper half
     M: np.ndarray  #: A Aᵀ, the upper half, and at last −Q
     XA: np.ndarray  #: points as rows (x, 1, 0, …), panel by panel
     XT: np.ndarray  #: points as columns, panel by panel
-    C: np.ndarray  #: κ, then L⁻¹C, then A; and κ', then P; panel by panel
-    AT: np.ndarray  #: Aᵀ
+    P: np.ndarray  #: panel by panel
+    AT: np.ndarray  #: Aᵀ, a panel of landmarks after the other
     explained: np.ndarray  #: K̂(x, x) of each point
     G: np.ndarray  #: P(X, 1) − Q(S, 1)
-
-
-@jit()
-def up(size, step):
-    """The smallest multiple of ``step`` from ``size`` on."""
-    return (size + step - 1) // step * step
 
 
 @jit()
 def make_work(slots, n, points, d):
     """Buffers for n landmarks and up to ``points`` points at a time."""
     rows, columns, width = up(n, ROWS), up(n, LANES), up(d + 1, LANES)
-    tiles, panels = up(n, WIDTH) // WIDTH, up(points, WIDTH) // WIDTH
+    tiles, panels = up(n, WIDTH) // WIDTH, up(points, POINTS) // POINTS
+    if panels > 1:
+        panels = up(panels, 2)  # two threads share them out evenly
+    tile, panel = up(up(n, tiles) // tiles, LANES), up(up(points, panels) // panels, LANES)
     return Work(
-        np.zeros((columns, width)), np.zeros(columns), np.zeros((tiles, d, WIDTH)), np.zeros((slots, WIDTH)),
-        np.zeros((slots, 2 * rows * WIDTH)), np.zeros((rows, columns)), np.zeros((rows, columns)),
-        np.zeros((rows, columns)), np.zeros((rows, columns)), np.zeros((panels, WIDTH, width)),
-        np.zeros((panels, d, WIDTH)), np.zeros((panels, 2, rows, WIDTH)), np.zeros((panels * WIDTH, columns)),
-        np.zeros((panels, WIDTH)), np.zeros((rows, width)),
+        np.zeros((columns, width)), np.zeros(columns), np.zeros((tiles, d, tile)), np.zeros((slots, tile)),
+        np.zeros((slots, 2 * rows * max(tile, panel))), np.zeros((rows, columns)), np.zeros((rows, columns)),
+        np.zeros((rows, columns)), np.zeros((rows, columns)), np.zeros((panels, panel, width)),
+        np.zeros((panels, d, panel)), np.zeros((panels, rows, panel)), np.zeros((tiles, panels * panel, tile)),
+        np.zeros((panels, panel)), np.zeros((rows, width)),
     )  # fmt: skip
+
+
+@jit()
+def folded(index, tiles):
+    """The tiles, a long row and a short one in turn: threads that share them out in order then have equal work."""
+    return index // 2 if index % 2 == 0 else tiles - 1 - index // 2
 
 
 @jit(flags=ORDERED)
 def place_landmarks(sample, centre, work):
     """The landmarks as rows and as columns."""
     n, d = sample.shape
+    S, ST, tile = work.S, work.ST, work.ST.shape[2]
     for k in range(n):
+        J, c = k // tile, k % tile
         for l in range(d):
-            work.S[k, l] = sample[k, l] - centre[l]
-            work.ST[k // WIDTH, l, k % WIDTH] = work.S[k, l]
-        work.S[k, d] = 1.0
-    row_norms(work.S, n, d, work.norms)
+            s = sample[unsigned(k), unsigned(l)] - centre[unsigned(l)]
+            S[unsigned(k), unsigned(l)] = s
+            ST[unsigned(J), unsigned(l), unsigned(c)] = s
+        S[k, d] = 1.0
+    row_norms(S, n, d, work.norms)
 
 
 @jit(flags=ORDERED)
 def tangent_panel(radial, loop, p, S, norms, n, m, XT, norms_t, t):
     """κ and κ' of the first n landmarks and of m points, the columns of XT, in the two halves of t; 0 beyond."""
     half = t.size // 2
-    if by_norms(radial, XT.shape[0]):
-        column_norms(XT, WIDTH, norms_t)
-    scalars(radial, t, S, 0, norms, n, XT, norms_t, 0, WIDTH, XT.shape[0])
+    d, width = XT.shape
+    if by_norms(radial, d):
+        column_norms(XT, width, norms_t)
+    scalars(radial, t, S, 0, norms, n, XT, norms_t, 0, width, d)
     call(loop, address(t), half, address(p))
     for first in (0, half):
-        for k in range(n if m < WIDTH else 0):
-            clear(t[first + k * WIDTH + m : first + (k + 1) * WIDTH])
-        clear(t[first + n * WIDTH : first + half])
+        for k in range(n if m < width else 0):
+            clear(t[first + k * width + m : first + (k + 1) * width])
+        clear(t[first + n * width : first + half])
+
+
+@jit(flags=ORDERED)
+def lay_out(t, first, rows, width, M, start, stop):
+    """M[k, start + c] = t[first + k·width + c] for the first rows of M and its columns from ``start`` to ``stop``."""
+    for k in range(rows):
+        for c in range(stop - start):
+            M[unsigned(k), unsigned(start + c)] = t[unsigned(first + k * width + c)]
 
 
 @both(flags=ORDERED)
 def landmark_panels(radial, loop, p, n, d, ridge, work):
     """W, its diagonal raised by the ridge, in the upper half of U, and κ' in that of D."""
     S, norms, ST, norms_t, scratch, U, D = work.S, work.norms, work.ST, work.norms_t, work.scratch, work.U, work.D
-    tiles = ST.shape[0]
+    tiles, width = ST.shape[0], ST.shape[2]
     for index in prange(tiles):
         wide()
-        J = tiles - 1 - np.int64(index)  # the largest first
+        J = folded(np.int64(index), tiles)
         slot = get_thread_id()
-        start, stop = J * WIDTH, min((J + 1) * WIDTH, U.shape[1])
-        rows = min((J + 1) * WIDTH, U.shape[0])
-        t = scratch[slot][: 2 * rows * WIDTH]
-        tangent_panel(radial, loop, p, S, norms, min(rows, n), min(WIDTH, n - start), ST[J], norms_t[slot], t)
-        for k in range(rows):
-            for c in range(start, stop):
-                U[k, c] = t[k * WIDTH + c - start]
-                D[k, c] = t[(rows + k) * WIDTH + c - start]
+        start, stop = J * width, min((J + 1) * width, U.shape[1])
+        rows = min((J + 1) * width, U.shape[0])
+        t = scratch[slot][: 2 * rows * width]
+        tangent_panel(radial, loop, p, S, norms, min(rows, n), min(width, n - start), ST[J], norms_t[slot], t)
+        lay_out(t, 0, rows, width, U, start, stop)
+        lay_out(t, rows * width, rows, width, D, start, stop)
         for k in range(start, rows):
             U[k, k] = U[k, k] * (1.0 + ridge) if k < n else 1.0
 
@@ -136,69 +149,106 @@ def factor(radial, loop, p, n, d, ridge, work):
     return -1.0
 
 
+@jit(flags=ORDERED)
+def column_squares(A, n, sums):
+    """sums[j] = Σ_k A[k, j]² over the first n rows."""
+    clear(sums)
+    for k in range(n):
+        for j in range(sums.size):
+            sums[unsigned(j)] += A[unsigned(k), unsigned(j)] * A[unsigned(k), unsigned(j)]
+
+
+@jit(flags=ORDERED)
+def multiply(A, B, out):
+    """out = A ∘ B."""
+    for k in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            out[unsigned(k), unsigned(j)] = A[unsigned(k), unsigned(j)] * B[unsigned(k), unsigned(j)]
+
+
+@jit(flags=ORDERED)
+def multiply_negated(M, D, first, last):
+    """M ← −M ∘ D in the rows from ``first`` to ``last`` and the columns from ``first`` on."""
+    for k in range(first, last):
+        for c in range(first, M.shape[1]):
+            M[unsigned(k), unsigned(c)] *= -D[unsigned(k), unsigned(c)]
+
+
+@jit(flags=ORDERED)
+def reflected(M, r, r_stop, c, c_stop):
+    """The tile of rows from c and columns from r becomes the transpose of that of rows from r and columns from c."""
+    for k in range(c, c_stop):
+        for l in range(r, min(r_stop, k)):
+            M[unsigned(k), unsigned(l)] = M[unsigned(l), unsigned(k)]
+
+
 @both(flags=ORDERED)
 def point_panels(radial, loop, p, n, X, picks, start, count, centre, work):
-    """Panels of ``count`` points from ``start`` on, brought from kernel values to A, P, Aᵀ and K̂(x, x)."""
+    """Panels of ``count`` points from ``start`` on, brought from kernel values to P, Aᵀ and K̂(x, x)."""
     S, norms, U, L, XA, XT = work.S, work.norms, work.U, work.L, work.XA, work.XT
-    C, AT, explained = work.C, work.AT, work.explained
-    for index in prange((count + WIDTH - 1) // WIDTH):
+    AT, explained, rows = work.AT, work.explained, work.U.shape[0]
+    width = XT.shape[2]
+    for index in prange((count + width - 1) // width):
         wide()
         panel = np.int64(index)
-        first = panel * WIDTH
-        m = min(WIDTH, count - first)
-        A, P, points, columns, sums = C[panel, 0], C[panel, 1], XA[panel], XT[panel], explained[panel]
+        first = panel * width
+        m = min(width, count - first)
+        some = up(m, LANES)
+        points, columns, sums, P = XA[panel], XT[panel], explained[panel], work.P[panel]
+        t = work.scratch[get_thread_id()][: 2 * rows * width]
+        A, slopes = t[: rows * width].reshape(rows, width), t[rows * width :].reshape(rows, width)
         load_points(X, picks, start + first, m, centre, points)
         clear(points[m:])  # where an earlier, fuller panel may have left some
-        transpose(points, WIDTH, columns.shape[0], columns)
-        tangent_panel(radial, loop, p, S, norms, n, m, columns, sums, C[panel].reshape(C[panel].size))
-        solve_forward(L, A, WIDTH)
-        clear(sums)
-        for k in range(n):
-            for j in range(WIDTH):
-                sums[j] += A[k, j] * A[k, j]
-        solve_backward(U, A, WIDTH)
-        for k in range(n):
-            for j in range(WIDTH):
-                P[k, j] *= A[k, j]
-        transpose(A, A.shape[0], WIDTH, AT[first : first + WIDTH])
+        transpose(points, width, columns.shape[0], columns)
+        tangent_panel(radial, loop, p, S, norms, n, m, columns, sums, t)
+        solve_forward(L, A, some)
+        column_squares(A, n, sums)
+        solve_backward(U, A, some)
+        multiply(A, slopes, P)
+        tile = AT.shape[2]
+        for J in range(AT.shape[0]):
+            landmarks = A[J * tile : min((J + 1) * tile, rows)]
+            transpose(landmarks, landmarks.shape[0], width, AT[J, first : first + width])
 
 
 @both(flags=ORDERED)
 def add_panels(panels, work):
     """M += A Aᵀ, its upper half, and G += P (X, 1), over the panels in order."""
-    C, AT, XA, M, G = work.C, work.AT, work.XA, work.M, work.G
+    P, AT, XA, M, G = work.P, work.AT, work.XA, work.M, work.G
     rows, columns = M.shape
-    for index in prange((rows + CHUNK - 1) // CHUNK):
+    tiles, tile, depth = AT.shape[0], AT.shape[2], XA.shape[1]
+    for index in prange(tiles):
         wide()
-        chunk = np.int64(index) * CHUNK
+        I = folded(np.int64(index), tiles)
+        left = AT[I]
+        first, last = I * tile, min((I + 1) * tile, rows)
+        for J in range(I, tiles):
+            right, width = AT[J], min(tile, columns - J * tile)
+            for r in range(first, last, ROWS):
+                add_gram(left, r - first, panels * depth, right, width, M, r, J * tile)
         for panel in range(panels):
-            A, P, points = C[panel, 0], C[panel, 1], XA[panel]
-            for r in range(chunk, min(chunk + CHUNK, rows), ROWS):
-                c = r // LANES * LANES
-                add_product(A, r, WIDTH, AT, panel * WIDTH, c, columns - c, M)
-                add_product(P, r, WIDTH, points, 0, 0, G.shape[1], G)
+            slopes, points = P[panel], XA[panel]
+            for r in range(first, last, ROWS):
+                add_product(slopes, r, depth, points, 0, 0, G.shape[1], G)
 
 
 @both(flags=ORDERED)
 def finish(work):
     """M becomes −Q, both halves of it, and G loses Q (S, 1)."""
     S, D, M, G = work.S, work.D, work.M, work.G
-    rows, columns = M.shape
-    chunks = (rows + CHUNK - 1) // CHUNK
-    for index in prange(chunks):
+    rows = M.shape[0]
+    tiles, tile = work.AT.shape[0], work.AT.shape[2]
+    for index in prange(tiles):
         wide()
-        chunk = np.int64(index) * CHUNK
-        for r in range(chunk, min(chunk + CHUNK, rows), ROWS):
-            for k in range(r, r + ROWS):
-                for c in range(r, columns):
-                    M[k, c] *= -D[k, c]
-            for c in range(r + 1, rows):
-                for k in range(r, min(r + ROWS, c)):
-                    M[c, k] = M[k, c]
-    for index in prange(chunks):
+        I = folded(np.int64(index), tiles)
+        first, last = I * tile, min((I + 1) * tile, rows)
+        multiply_negated(M, D, first, last)
+        for J in range(I, tiles):
+            reflected(M, first, last, J * tile, min((J + 1) * tile, rows))
+    for index in prange(tiles):
         wide()
-        chunk = np.int64(index) * CHUNK
-        for r in range(chunk, min(chunk + CHUNK, rows), ROWS):
+        I = np.int64(index)
+        for r in range(I * tile, min((I + 1) * tile, rows), ROWS):
             add_product(M, r, rows, S, 0, 0, G.shape[1], G)
 
 
@@ -217,14 +267,14 @@ def gradient(radial, loop, p, sample, X, picks, centre, ridge, work, out):
         return 0.0, ridge
     clear(work.M)
     clear(work.G)
-    most = work.C.shape[0] * WIDTH
+    panels, width = work.explained.shape
     explained = 0.0
-    for start in range(0, b, most):
-        count = min(most, b - start)
+    for start in range(0, b, panels * width):
+        count = min(panels * width, b - start)
         point_panels(radial, loop, p, n, X, picks, start, count, centre, work)
-        add_panels((count + WIDTH - 1) // WIDTH, work)
+        add_panels((count + width - 1) // width, work)
         for j in range(count):
-            explained += work.explained[j // WIDTH, j % WIDTH]
+            explained += work.explained[j // width, j % width]
     finish(work)
     scale = (4.0 if radial else 2.0) * (N / b)
     for k in range(n):

@@ -1,4 +1,8 @@
-"""Where the project's own files are: notebooks, stored results, book. They are in the checkout, not in the package."""
+"""Where the project's own files are: notebooks, stored results, book.
+
+In a checkout they lie beside the package. A wheel carries notebooks and results inside it (``setup.py``) and no book;
+what is then computed goes to the folder the user is in, never into the package.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,12 @@ from pathlib import Path
 
 #: The folder that holds ``notebooks/``, ``results/`` and ``book/``.
 ROOT = Path(__file__).resolve().parents[2]
-NOTEBOOKS = ROOT / "notebooks"
-RESULTS = ROOT / "results"
+IS_CHECKOUT = (ROOT / "pyproject.toml").is_file() and (ROOT / "notebooks").is_dir()
+_FILES = ROOT if IS_CHECKOUT else Path(__file__).resolve().parent / "files"
+NOTEBOOKS = _FILES / "notebooks"
+RESULTS = _FILES / "results"
 BOOK = ROOT / "book"
+
+#: Where the paper's experiments go when they are computed again, and what is kept on the way.
+NEW_RESULTS = RESULTS if IS_CHECKOUT else Path("results")
+WORK = ROOT / ".cache" / "paper" if IS_CHECKOUT else Path("results", "repetitions")

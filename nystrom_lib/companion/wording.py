@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 from collections.abc import Iterable, Sequence
 
 #: The norms of Eq. (2).
@@ -80,6 +81,33 @@ def listed(words: Sequence[str], separator: str = ", ") -> str:
     ('a, b and c', 'a')
     """
     return " and ".join(filter(None, [separator.join(words[:-1]), *words[-1:]]))
+
+
+#: What Markdown, HTML or MathJax would take for more than itself, in the middle of a line.
+_MARKED = re.compile(r"[\\`*{}\[\]<>&|~$]|(?<![^\W_])_|_(?![^\W_])")
+
+
+def markdown(text: str) -> str:
+    """A text from outside, such as the name of a column, so that Markdown, HTML and formulas show it as it is.
+
+    A dollar sign stands apart from its neighbours: MathJax looks for pairs once all references have become characters.
+
+    Examples
+    --------
+    >>> markdown("shell_weight"), markdown("<b>|"), markdown("$x")
+    ('shell_weight', '&#60;b&#62;&#124;', '<span>&#36;</span>x')
+    """
+    return _MARKED.sub(_reference, " ".join(text.split()))
+
+
+def _reference(found: re.Match[str]) -> str:
+    reference = f"&#{ord(found[0])};"
+    return f"<span>{reference}</span>" if found[0] == "$" else reference
+
+
+def mathtext(text: str) -> str:
+    """A text from outside as matplotlib shows it as it is: a dollar sign begins no formula."""
+    return " ".join(text.split()).replace("$", r"\$")
 
 
 def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:

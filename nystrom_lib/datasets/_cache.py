@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core.compile import user_cache
 from ._dataset import frozen, sha256_of
 from ._prepare import Prepared, Rows
 
@@ -38,9 +39,7 @@ def cache_folder() -> Path:
     named = os.environ.get(CACHE_VARIABLE)
     if named:
         return Path(named).expanduser()
-    import pooch
-
-    return Path(pooch.os_cache("nystrom-companion"))
+    return user_cache()
 
 
 def sweep(folder: Path) -> None:

@@ -3,21 +3,46 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import shutil
 import sys
+import time
 import zipfile
 import zlib
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from .._extras import needed
 from ._cache import cache_folder, sweep
 from ._miniboone_file import FILE_NAME, SHA256, URL, cached_text, open_text
+
+#: What is fetched may be this large, packed or not (it has 91 MB), and may take this many seconds in all.
+MOST_BYTES, MOST_SECONDS = 512 * 2**20, 3600.0
 
 
 class FetchError(RuntimeError):
     """The data could not be fetched; the cache is as it was."""
+
+
+class _Capped(io.FileIO):
+    """A file that takes only so much, in only so much time."""
+
+    def __init__(self, path: Path, began: float) -> None:
+        super().__init__(path, "w")
+        self.began = began
+
+    def write(self, data: Any) -> int:
+        """Write all of it, or refuse."""
+        if self.tell() + len(data) > MOST_BYTES:
+            raise OSError(f"what arrives is larger than {MOST_BYTES:,} bytes, which the data are not")
+        if time.monotonic() - self.began > MOST_SECONDS:
+            raise OSError(f"the transfer has taken more than {MOST_SECONDS:,.0f} seconds")
+        view = memoryview(data)
+        while len(view):
+            view = view[super().write(view) :]
+        return len(data)
 
 
 class _Unpacking:
@@ -28,14 +53,15 @@ class _Unpacking:
         self.timeout = timeout
 
     def __call__(self, url: str, output_file: str, _: Any) -> None:
-        import pooch
-
+        pooch = needed("pooch")
         archive = Path(output_file + ".zip")
         # A downloader of its own for each attempt: a progress bar cannot be started twice.
         download = pooch.HTTPDownloader(progressbar=self.progress, timeout=self.timeout)
+        began = time.monotonic()
         try:
-            download(url, str(archive), None)
-            with open_text(archive) as packed, open(output_file, "wb") as text:
+            with _Capped(archive, began) as arriving:
+                download(url, arriving, None)
+            with open_text(archive) as packed, _Capped(Path(output_file), began) as text:
                 shutil.copyfileobj(packed, text, 2**20)
         except (zipfile.BadZipFile, zlib.error, EOFError) as error:
             # pooch tries again after a ValueError.
@@ -93,8 +119,7 @@ def fetch_miniboone(
     target = cached_text()
     if target.is_file() and _sha256_of_file(target) == sha256:
         return target
-    import pooch
-
+    pooch = needed("pooch")
     shown = sys.stderr.isatty() if progress is None else progress
     folder = cache_folder()
     try:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import csv
 import difflib
 import functools
 import hashlib
 import json
+import lzma
 import os
 import sys
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeAlias, TypedDict, Unpack, get_args
@@ -18,6 +20,8 @@ from typing import Any, TypeAlias, TypedDict, Unpack, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from .._extras import needed
+from . import _text
 from ._cache import cached
 from ._dataset import Dataset, FloatArray, frozen, row_blocks, sha256_of
 from ._prepare import Missing, Prepared, Rows, check_ddof, prepare, said
@@ -26,8 +30,7 @@ Column: TypeAlias = str | int
 
 CITATION = "your own data"
 LICENCE = "not stated"
-TEXT_SUFFIXES = {".csv": ",", ".tsv": "\t", ".txt": ","}
-PACKED_SUFFIXES = (".gz", ".bz2", ".xz")
+MOST_CATEGORIES = 100  #: of a column that one_hot takes apart
 
 
 class Options(TypedDict, total=False):
@@ -37,6 +40,7 @@ class Options(TypedDict, total=False):
     without: Sequence[Column]
     missing: Missing
     missing_codes: Sequence[float | str]
+    one_hot: bool
     standardise: bool
     ddof: int
     memory_map: bool
@@ -92,8 +96,11 @@ def _array_table(data: NDArray[Any], what: str) -> _Table:
     return _Table(data, names, (None,) * len(names))
 
 
-def _frame_table(frame: Any, codes: Sequence[float | str]) -> _Table:
-    """Turn a pandas DataFrame into a matrix; columns that are not numbers are set aside, not guessed at."""
+def _frame_table(frame: Any, codes: Sequence[float | str], where: Callable[[int], str]) -> _Table:
+    """Turn a pandas DataFrame into a matrix; columns that are not numbers are set aside, not guessed at.
+
+    ``where`` says in which place of the source a row is.
+    """
     usable: list[FloatArray] = []
     unusable: list[str | None] = []
     for j in range(frame.shape[1]):
@@ -106,14 +113,43 @@ def _frame_table(frame: Any, codes: Sequence[float | str]) -> _Table:
             usable.append(column.to_numpy(dtype=np.float64, na_value=np.nan))
             unusable.append(None)
         else:
-            unusable.append(_example(column))
+            unusable.append(_example(column, where))
     values = np.column_stack(usable) if usable else np.empty((len(frame), 0))
     return _Table(values, tuple(str(label) for label in frame.columns), tuple(unusable))
 
 
-def _example(column: Any) -> str:
+def _example(column: Any, where: Callable[[int], str]) -> str:
+    """The first value of a column that is not a number, and where it is."""
+    for row, value in enumerate(column):
+        if isinstance(value, str) and not _text.is_number(value):
+            return f"{value!r} in {where(row)}"
     present = column.dropna()
     return f"{column.dtype}, for example {present.iloc[0]!r}" if len(present) else f"{column.dtype}, no value"
+
+
+def _taken_apart(frame: Any, options: Options, what: str) -> tuple[Any, Options]:
+    """The chosen columns, each of words as a column of 0 and 1 for every word; what is missing stays missing."""
+    import pandas
+
+    names = tuple(str(label) for label in frame.columns)
+    texts = [code for code in options.get("missing_codes", ()) if isinstance(code, str)]
+    parts = []
+    for position in _positions(names, options.get("columns"), options.get("without", ())):
+        column = frame.iloc[:, position]
+        if getattr(column.dtype, "kind", "O") in "biufcmM":
+            parts.append(column)
+            continue
+        column = column.mask(column.isin(texts)) if texts else column
+        words = sorted(column.dropna().unique(), key=str)
+        if len(words) > MOST_CATEGORIES:
+            raise ValueError(
+                f"{what} has {len(words):,} different words in {names[position]!r}; one_hot takes at most "
+                f"{MOST_CATEGORIES}: leave the column out with without=."
+            )
+        hot = pandas.DataFrame({f"{names[position]}={word}": (column == word).astype(float) for word in words})
+        parts.append(hot.mask(column.isna()))
+    rest: Any = {name: value for name, value in options.items() if name not in ("columns", "without")}
+    return pandas.concat(parts, axis=1), rest
 
 
 def _position(column: Column, names: tuple[str, ...], argument: str) -> int:
@@ -125,36 +161,41 @@ def _position(column: Column, names: tuple[str, ...], argument: str) -> int:
         )
     if wanted in names:
         return names.index(wanted)
-    if isinstance(column, int) and not isinstance(column, bool) and 0 <= column < len(names):
-        return column
+    if isinstance(column, int | np.integer) and not isinstance(column, bool) and 0 <= column < len(names):
+        return int(column)
     close = difflib.get_close_matches(wanted, names, n=1)
     hint = f" (did you mean {close[0]!r}?)" if close else ""
     shown = ", ".join(map(repr, names[:20])) + (", …" if len(names) > 20 else "")
     raise ValueError(f"{argument} names {column!r}, which is no column{hint}; there are {shown}.")
 
 
-def _choose(
-    table: _Table, columns: Sequence[Column] | None, without: Sequence[Column], what: str
-) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Return the chosen columns of the matrix and their names, in the order asked for."""
+def _positions(
+    names: tuple[str, ...], columns: Sequence[Column] | None, without: Sequence[Column]
+) -> list[int]:
+    """Return which columns of the source are chosen, in the order asked for."""
     for argument, value in (("columns", columns), ("without", without)):
         if isinstance(value, (str, int)):
             raise ValueError(f"{argument} must be a list of names or numbers, not {value!r}.")
     positions = (
-        list(range(len(table.names)))
-        if columns is None
-        else [_position(column, table.names, "columns") for column in columns]
+        list(range(len(names))) if columns is None else [_position(column, names, "columns") for column in columns]
     )
     if len(set(positions)) < len(positions):
         raise ValueError(f"columns must name each column once, not {list(columns or ())!r}.")
-    left_out = {_position(column, table.names, "without") for column in without}
-    positions = [position for position in positions if position not in left_out]
+    left_out = {_position(column, names, "without") for column in without}
+    return [position for position in positions if position not in left_out]
+
+
+def _choose(
+    table: _Table, columns: Sequence[Column] | None, without: Sequence[Column], what: str
+) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """Return the chosen columns of the matrix and their names, in the order asked for."""
+    positions = _positions(table.names, columns, without)
     refused = [position for position in positions if table.unusable[position] is not None]
     if refused:
         listed = ", ".join(f"{table.names[position]!r} ({table.unusable[position]})" for position in refused)
         raise ValueError(
-            f"{what} has columns that do not hold numbers: {listed}; leave them out with without=, "
-            "or turn them into numbers."
+            f"{what} has columns that do not hold numbers: {listed}; leave them out with without=, or have words "
+            "turned into numbers with one_hot=True."
         )
     if not positions:
         raise ValueError(f"{what} has no column left; columns and without must leave at least one.")
@@ -246,6 +287,8 @@ def from_array(data: Any, **options: Unpack[Options]) -> Dataset:
         the mean of the column in the place of the value, or fail. ``removed`` reports how many there were.
     missing_codes : list of float or str
         What else stands for a missing value, for example -999 or "?".
+    one_hot : bool
+        Whether to take columns of words apart: a column of 0 and 1 for every word, named ``column=word``.
     standardise : bool
         Whether to rescale each column to zero mean and unit variance.
     ddof : {0, 1}
@@ -275,7 +318,9 @@ def from_array(data: Any, **options: Unpack[Options]) -> Dataset:
     codes = options.get("missing_codes", ())
     if _is_pandas(data):
         frame = data.to_frame() if data.ndim == 1 else data
-        table, origin = _frame_table(frame, codes), "a pandas object"
+        if options.get("one_hot"):
+            frame, options = _taken_apart(frame, options, what)
+        table, origin = _frame_table(frame, codes, lambda row: f"row {row}"), "a pandas object"
     elif isinstance(data, np.ndarray):
         table, origin = _array_table(data, what), "a NumPy array"
     else:
@@ -283,39 +328,25 @@ def from_array(data: Any, **options: Unpack[Options]) -> Dataset:
     return _build(table, what, origin, "your data", options)
 
 
-def _has_header(first: Sequence[str]) -> bool:
-    """Take a first line without a single number for the columns' names."""
-    for field in first:
-        try:
-            float(field)
-        except ValueError:
-            continue
-        return False
-    return True
+#: An .npz file may hold this much, uncompressed, whatever its own size, or this many times its own size.
+NPZ_BYTES, NPZ_RATIO = 2**30, 100
 
 
-def _read_text(path: Path, separator: str, header: bool | None, codes: Sequence[float | str]) -> Any:
-    import pandas
-
-    if header is None:
-        first = pandas.read_csv(path, sep=separator, header=None, nrows=1, dtype=str, keep_default_na=False)
-        header = _has_header(first.iloc[0].tolist())
-    # Before 3.1 pandas read decimals to the nearest float64 only on request; since then always.
-    old = tuple(int(part) for part in pandas.__version__.split(".")[:2]) < (3, 1)
-    frame = pandas.read_csv(
-        path,
-        sep=separator,
-        header=0 if header else None,
-        na_values=[code for code in codes if isinstance(code, str)],
-        skipinitialspace=True,
-        **({"float_precision": "round_trip"} if old else {}),
-    )
-    if not header:
-        frame.columns = [f"x{j}" for j in range(frame.shape[1])]
-    return frame
+def _refuse_bomb(path: Path) -> None:
+    """Go by what the archive declares: nothing is unpacked to find out."""
+    with zipfile.ZipFile(path) as archive:
+        members = archive.infolist()
+    if any(member.flag_bits & 0x1 for member in members):
+        raise ValueError("it is encrypted")
+    if any(member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for member in members):
+        raise ValueError("it is compressed in a way that numpy does not use")
+    declared, there = sum(member.file_size for member in members), path.stat().st_size
+    if declared > max(NPZ_BYTES, NPZ_RATIO * there):
+        raise ValueError(f"it declares {declared:,} bytes in a file of {there:,}; save it as .npy if that is right")
 
 
 def _read_npz(path: Path, array: str | None) -> NDArray[Any]:
+    _refuse_bomb(path)
     with np.load(path, allow_pickle=False) as archive:
         if array is None and len(archive.files) == 1:
             array = archive.files[0]
@@ -325,23 +356,46 @@ def _read_npz(path: Path, array: str | None) -> NDArray[Any]:
         return found
 
 
-def _read(
-    path: Path,
-    kind: str,
-    separator: str | None,
-    header: bool | None,
-    array: str | None,
-    codes: Sequence[float | str],
-) -> _Table:
-    if kind == ".npy":
-        return _array_table(np.load(path, mmap_mode="r", allow_pickle=False), str(path))
-    if kind == ".npz":
-        return _array_table(_read_npz(path, array), str(path))
-    if kind in (".parquet", ".pq"):
-        import pandas
+@dataclass(frozen=True)
+class _Asked:
+    """How to read a file, as far as it was said."""
 
-        return _frame_table(pandas.read_parquet(path), codes)
-    return _frame_table(_read_text(path, separator or TEXT_SUFFIXES[kind], header, codes), codes)
+    separator: str | None
+    header: bool | None
+    array: str | None
+
+    def check(self, kind: str) -> None:
+        """Refuse what would have no effect on a file of this kind."""
+        text = kind in _text.SUFFIXES
+        for name, asked, sense in (
+            ("separator", self.separator, text),
+            ("header", self.header, text),
+            ("array", self.array, kind == ".npz"),
+        ):
+            if asked is not None and not sense:
+                raise ValueError(f"{name} is {asked!r}, which means nothing for a {kind} file; leave it out.")
+
+
+def _read(path: Path, kind: str, asked: _Asked, options: Options) -> tuple[_Table, Options]:
+    if kind == ".npy":
+        return _array_table(np.load(path, mmap_mode="r", allow_pickle=False), str(path)), options
+    if kind == ".npz":
+        return _array_table(_read_npz(path, asked.array), str(path)), options
+    codes = options.get("missing_codes", ())
+
+    def where(row: int) -> str:
+        return f"row {row}" if written is None else f"line {_text.line_of(path, written, row)}"
+
+    written = None
+    if kind in (".parquet", ".pq"):
+        needed("pyarrow")
+        frame = needed("pandas").read_parquet(path)
+    else:
+        written = _text.form(path, _text.SUFFIXES[kind], asked.separator, asked.header)
+        frame = _text.read(path, written, [code for code in codes if isinstance(code, str)])
+    if options.get("one_hot"):
+        frame, options = _taken_apart(frame, options, str(path))
+    return _frame_table(frame, codes, where), options
 
 
 def from_file(
@@ -359,17 +413,19 @@ def from_file(
     Parameters
     ----------
     path : path
-        Its ending decides how it is read: .csv, .tsv, .txt (each perhaps with .gz, .bz2 or .xz), .parquet,
-        .npy, .npz. An .npy file is mapped, not loaded.
+        Its ending decides how it is read: .csv, .tsv, .txt, .data, .dat (each perhaps with .gz, .bz2 or .xz),
+        .parquet, .npy, .npz. An .npy file is mapped, not loaded.
     separator : str, optional
-        Between the fields of a text file; by default a comma, in .tsv a tabulator.
+        Between the fields of a text file, one character, where a blank stands for any run of blanks. By default that
+        of comma, semicolon, tabulator, bar and blank which makes as many fields of every line, and numbers of most.
+        Where it is not the comma, numbers may have a decimal comma.
     header : bool, optional
         Whether the first line of a text file names the columns. By default it does if it holds no number.
     array : str, optional
         Which array of an .npz file, if it holds several.
     **options
-        As for `from_array`: columns, without, missing, missing_codes, standardise, ddof, memory_map, name,
-        citation, licence.
+        As for `from_array`: columns, without, missing, missing_codes, one_hot, standardise, ddof, memory_map,
+        name, citation, licence.
 
     Returns
     -------
@@ -378,16 +434,18 @@ def from_file(
     _check_options(options)
     place = Path(path).expanduser()
     endings = [suffix.lower() for suffix in place.suffixes]
-    packed = bool(endings) and endings[-1] in PACKED_SUFFIXES
+    packed = bool(endings) and endings[-1] in _text.PACKED
     kind = (endings[-2] if len(endings) > 1 else "") if packed else (endings[-1] if endings else "")
-    allowed = (*TEXT_SUFFIXES, *(() if packed else (".parquet", ".pq", ".npy", ".npz")))
+    allowed = (*_text.SUFFIXES, *(() if packed else (".parquet", ".pq", ".npy", ".npz")))
     if kind not in allowed:
         raise ValueError(f"path must end in one of {', '.join(allowed)}, not {place.name!r}.")
     if not place.is_file():
         raise FileNotFoundError(f"path names {str(place)!r}, which is not a file.")
+    asked = _Asked(_text.as_separator(separator), header, array)
+    asked.check(kind)
     try:
-        table = _read(place, kind, separator, header, array, options.get("missing_codes", ()))
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        table, options = _read(place, kind, asked, options)
+    except (ValueError, OSError, EOFError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, csv.Error) as error:
         reason = str(error).strip().partition("\n")[0].rstrip(".")
         raise ValueError(f"{place} cannot be read as {kind} data: {reason}.") from error
     return _build(table, str(place), place.name, place.name, options)

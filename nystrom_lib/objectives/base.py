@@ -70,12 +70,14 @@ class Objective(ABC):
             Indices into the data, repeats allowed, from which to estimate it; None for the exact gradient.
         """
         sample = self.checked(sample)
-        picks = EVERYTHING if batch is None else check.indices("batch", batch, len(self.data))
-        return self.prepare(len(sample), len(picks) or len(self.data))(sample, picks)[1]
+        picks = EVERYTHING if batch is None else as_writable(check.indices("batch", batch, len(self.data)))
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            found = self.prepare(len(sample), len(picks) or len(self.data))(sample, picks)[1]
+        return check.finite("The gradient", found)
 
     def checked(self, sample: ArrayLike) -> Array:
         """The landmarks as an array of as many coordinates as the data have."""
-        return check.float_points("sample", sample, dimension=self.data.shape[1])
+        return as_writable(check.float_points("sample", sample, dimension=self.data.shape[1]))
 
     def __repr__(self) -> str:
         N, d = self.data.shape

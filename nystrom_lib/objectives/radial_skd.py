@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from functools import cached_property
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _sums
+from .. import _validation as check
 from .._sums import PairSums
 from .._validation import Array
 from .base import Evaluate, Indices, Objective
@@ -41,6 +43,7 @@ class RadialSKD(Discrepancy):
 
     name = "radial-skd"
 
+    @check.finite_result
     def value(self, sample: ArrayLike) -> float:
         """R, its constant included."""
         norm, total = PairSums(self.kernel, self.data, self.checked(sample)).totals()
@@ -50,6 +53,7 @@ class RadialSKD(Discrepancy):
         """The values are short of ‖K‖_F²."""
         sums: PairSums | None = None
 
+        @np.errstate(over="ignore", invalid="ignore")  # who calls looks whether the gradient is finite
         def evaluate(sample: Array, batch: Indices) -> tuple[float, Array]:
             nonlocal sums
             if sums is None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .. import _validation as check
 from .._core import profiles, trace
 from .._sums import middle
 from .._threads import one_pool
@@ -42,6 +43,7 @@ class TraceError(Objective):
     name = "trace"
     unbiased = True
 
+    @check.finite_result
     def value(self, sample: ArrayLike) -> float:
         """tr(K − K̂(S)) over all the data."""
         return nystrom_errors(self.kernel, self.data, self.checked(sample), "trace").trace
@@ -81,14 +83,14 @@ class TraceLoops:
     def gradient(self, sample: Array, batch: Indices, ridge: float, out: Array) -> tuple[float, float]:
         """Fill ``out``; gives Σ K̂(x, x) over the points and the ridge that was needed."""
         kernel, data = self.objective.kernel, self.objective.data
-        with one_pool(self.work_of_a_step) as (parallel, slots):
+        with one_pool(self.work_of_a_step) as (parallel, slots), kernel._watched() as p:
             run = trace.gradient.parallel if parallel else trace.gradient
             explained, ridge = run(
-                kernel.radial, self.loop, kernel._p, sample, data, batch, self.centre(sample), ridge,
+                kernel.radial, self.loop, p, sample, data, batch, self.centre(sample), ridge,
                 self.work(slots), out,
             )  # fmt: skip
         if ridge < 0.0:
-            out[:] = np.nan
+            explained, out[:] = np.nan, np.nan
         return float(explained), float(ridge)
 
     def centre(self, sample: Array) -> Array:

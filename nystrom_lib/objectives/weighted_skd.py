@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .. import _validation as check
 from .._core import pairs, profiles, weighted
 from .._core.trace import FIRST_RIDGE, LEAST_PIVOT
 from .._sums import middle
@@ -60,6 +61,7 @@ class WeightedSKD(Discrepancy):
 
     name = "weighted-skd"
 
+    @check.finite_result
     def value(self, sample: ArrayLike) -> float:
         """The discrepancy, its constant included."""
         sample = self.checked(sample)
@@ -85,6 +87,7 @@ class WeightedSKD(Discrepancy):
         from scipy.linalg import solve_triangular
 
         factor, pivots = pivoted_cholesky(self.kernel.squared(sample))
+        check.finite("Σ K²(x, s)", g)
         half: Array = solve_triangular(factor, g[pivots], lower=True) if len(pivots) else np.empty(0)
         return half, factor, pivots
 
@@ -95,6 +98,7 @@ class WeightedSKD(Discrepancy):
         among = WeightedSums(self.kernel, (n, self.data.shape[1]), n)
 
         @steady
+        @np.errstate(over="ignore", invalid="ignore")  # who calls looks whether the gradient is finite
         def evaluate(sample: Array, batch: Indices) -> tuple[float, Array]:
             g, over_data = sums.over(sample, self.data, batch)
             scale = N / (len(batch) or N)
@@ -146,13 +150,13 @@ class WeightedSums:
         padded = np.zeros((tiles * size, d))
         padded[: self.n] = sample - centre
         self._tiles[:] = padded.reshape(tiles, size, d).transpose(0, 2, 1)
-        with one_pool(self.n * self.points) as (parallel, slots):
+        with one_pool(self.n * self.points) as (parallel, slots), kernel._watched() as p:
             run = weighted.weighted_sums.parallel if parallel else weighted.weighted_sums
             if slots not in self._work:
                 self._work[slots] = weighted.make_work(slots, self.n, self.points, d)
             work = self._work[slots]
             run(
-                kernel.radial, self._loop, kernel._p, points, picks, weights, centre, self.n, self._tiles,
+                kernel.radial, self._loop, p, points, picks, weights, centre, self.n, self._tiles,
                 np.einsum("ij,ij->i", padded, padded), work,
             )  # fmt: skip
         left = np.empty((self.n, d))

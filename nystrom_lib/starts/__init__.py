@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -83,12 +82,7 @@ def initial_indices(kernel: Kernel, data: ArrayLike, n: int, method: str = "unif
 
 
 def _start(method: str) -> Start:
-    if method in STARTS:
-        return STARTS[method]
-    close = difflib.get_close_matches(str(method), STARTS, n=1)
-    hint = f" (did you mean {close[0]!r}?)" if close else ""
-    *others, last = map(repr, STARTS)
-    raise ValueError(f"method is {method!r}{hint}; it must be {', '.join(others)} or {last}.")
+    return STARTS[check.choice("method", method, STARTS)]
 
 
 @steady

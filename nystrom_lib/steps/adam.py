@@ -125,13 +125,17 @@ class TraceEngine(Engine):
         """Many steps a call."""
         loops, move, kernel = self._loops, self._adaptive, self._objective.kernel
         rule = move.rule
+        self._good = self._sample.copy()
         start, fall = (1.0 - used, per_step) if rule.decay else (1.0, 0.0)
-        with one_pool(loops.work_of_a_step) as (parallel, slots):
+        with one_pool(loops.work_of_a_step) as (parallel, slots), kernel._watched() as p:
             run = trace.descend.parallel if parallel else trace.descend
             taken, self._ridge = run(
-                kernel.radial, loops.loop, kernel._p, self._sample, self._objective.data, batches, self._centre,
+                kernel.radial, loops.loop, p, self._sample, self._objective.data, batches, self._centre,
                 self._ridge, (move.first, move.second), move.steps, move.length * start, move.length * fall,
                 (rule.beta1, rule.beta2), loops.work(slots), self._gradient,
             )  # fmt: skip
         move.steps += taken
-        return int(taken)
+        if taken == len(batches) and np.isfinite(self._sample).all():
+            return int(taken)
+        self._sample[:] = self._good
+        return min(int(taken), len(batches) - 1)

@@ -55,17 +55,20 @@ class Engine:
     def __init__(self, rule: StepRule, objective: Objective, sample: Array, batch_size: int) -> None:
         self._evaluate = objective.prepare(len(sample), batch_size or len(objective.data))
         self._move = rule.begin(objective, sample, self._evaluate)
-        self._sample = sample.copy()
+        self._sample = self._good = sample.copy()
 
     def advance(self, batches: NDArray[np.int64], used: float, per_step: float) -> int:
         """A step for each row of ``batches``, which may be empty rows: all of the data.
 
-        The share of the budget grows from ``used`` by ``per_step``. Returns how many steps stayed finite.
+        The share of the budget grows from ``used`` by ``per_step``. Returns how many steps stayed finite; if not all
+        did, the sample is back where its gradient was finite.
         """
         for i, batch in enumerate(batches):
             value, gradient = self._evaluate(self._sample, batch)
             if not np.isfinite(gradient).all():
+                self._sample = self._good
                 return i
+            self._good = self._sample
             moved = self._move(self._sample, value, gradient, used + i * per_step)
             if not np.isfinite(moved).all():
                 return i
@@ -77,8 +80,8 @@ class Engine:
         return self._sample.copy()
 
     def step_back(self) -> Array:
-        """The last sample whose value is known to be finite."""
-        return self.take()
+        """The last sample whose gradient was finite."""
+        return self._good.copy()
 
     def restart(self) -> None:
         """After a step that would have left the finite numbers."""

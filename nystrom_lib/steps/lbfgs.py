@@ -18,7 +18,7 @@ from .base import Move, StepRule
 
 @dataclass(frozen=True)
 class LBFGS(StepRule):
-    r"""Limited-memory BFGS with a line search by :func:`scipy.optimize.line_search` (strong Wolfe conditions).
+    r"""Limited-memory BFGS with a line search by ``scipy.optimize.line_search`` (strong Wolfe conditions).
 
     The value never rises. Each step looks at the whole of the data a few times, so this is for small N; for large N
     take :class:`Adam` with batches.
@@ -98,7 +98,8 @@ class Curved:
             length = line_search(
                 look.value, look.gradient, sample.ravel(), direction.ravel(), gradient.ravel(), value, maxiter=20
             )[0]
-        if length is None:
+        # after its last try it gives back a length that it has not judged
+        if length is None or not look.value((sample + length * direction).ravel()) <= value:
             length = _backtrack(look, sample, value, gradient, direction)
         if length == 0.0:
             self.past.clear()

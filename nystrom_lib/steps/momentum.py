@@ -16,7 +16,7 @@ from .fixed import Along, FixedStep
 
 @dataclass(frozen=True)
 class Momentum(FixedStep):
-    r"""Steps along a fading sum of gradients: :math:`v\leftarrow\beta v+\nabla f`, :math:`S\leftarrow S-\gamma v`.
+    r"""Steps along a fading sum of gradients: :math:`v\leftarrow\beta v+\gamma\nabla f`, :math:`S\leftarrow S-v`.
 
     Where gradients agree the steps grow to γ/(1 − β); where they quarrel they cancel.
 

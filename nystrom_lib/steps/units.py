@@ -20,7 +20,8 @@ def width(kernel: Kernel) -> float:
         return math.inf
     distances = np.geomspace(1e-150, 1e150, 12_001)
     values = np.concatenate([[0.0], np.square(distances)])
-    pairs.apply(kernel._address(profiles.VALUE), values, kernel._p)
+    address, p = kernel._address(profiles.VALUE), kernel._p.copy()  # not watched: it need not be finite far out
+    pairs.apply(address, values, p)
     fallen = np.flatnonzero(~(values[1:] > math.exp(-0.5) * values[0]))
     if len(fallen) == 0 or not values[0] > 0.0:
         return math.inf
@@ -28,7 +29,7 @@ def width(kernel: Kernel) -> float:
     for _ in range(60):
         between = math.sqrt(low * high)
         probe = np.array([between * between])
-        pairs.apply(kernel._address(profiles.VALUE), probe, kernel._p)
+        pairs.apply(address, probe, p)
         low, high = (between, high) if probe[0] > math.exp(-0.5) * values[0] else (low, between)
     return float(high)
 

@@ -18,6 +18,9 @@ from typing import Any, Self
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 ON_A_MAC = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
 
+#: The width of a phone's screen.
+PHONE = 390
+
 OPTIONS = (
     "--headless=new",
     "--remote-debugging-pipe",
@@ -165,9 +168,11 @@ class Tab:
             "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=phone
         )
 
-    def prefer(self, scheme: str) -> None:
-        """``light`` or ``dark``, as the system would say."""
-        self.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+    def prefer(self, scheme: str, motion: str = "no-preference") -> None:
+        """``light`` or ``dark``, and ``reduce`` for less motion, as the system would say."""
+        wishes = {"prefers-color-scheme": scheme, "prefers-reduced-motion": motion}
+        features = [{"name": name, "value": value} for name, value in wishes.items()]
+        self.ask("Emulation.setEmulatedMedia", features=features)
 
     def open(self, url: str) -> None:
         """Go to a page and wait until it is there, its formulas included."""
@@ -208,6 +213,22 @@ class Tab:
         """One key, as a keyboard sends it."""
         for kind in ("rawKeyDown", "keyUp"):
             self.ask("Input.dispatchKeyEvent", type=kind, key=key, code=code, windowsVirtualKeyCode=number)
+
+    def mouse(self, *places: tuple[float, float], clicks: int = 1) -> None:
+        """Press at the first place, move over the others, release at the last."""
+        (x, y), (to_x, to_y) = places[0], places[-1]
+        pressed: dict[str, Any] = {"button": "left", "buttons": 1, "clickCount": clicks}
+        self.ask("Input.dispatchMouseEvent", type="mousePressed", x=x, y=y, **pressed)
+        for over_x, over_y in places[1:]:
+            self.ask("Input.dispatchMouseEvent", type="mouseMoved", x=over_x, y=over_y, button="left", buttons=1)
+        self.ask("Input.dispatchMouseEvent", type="mouseReleased", x=to_x, y=to_y, **pressed)
+
+    def touch(self, *places: tuple[float, float]) -> None:
+        """A finger put down at the first place, moved over the others, lifted."""
+        self.ask("Emulation.setTouchEmulationEnabled", enabled=True)
+        for kind, (x, y) in zip(["touchStart"] + ["touchMove"] * (len(places) - 1), places, strict=True):
+            self.ask("Input.dispatchTouchEvent", type=kind, touchPoints=[{"x": x, "y": y}])
+        self.ask("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
 
     def screenshot(self, path: Path, whole: bool = False) -> None:
         """A picture of what is to be seen, or of the whole page."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ from bs4 import BeautifulSoup
 
 from nystrom_lib.companion import book
 from nystrom_lib.companion.checkout import BOOK
+
+from .browser import Browser, Tab
 
 
 def copy_of_the_sources(folder: Path) -> Path:
@@ -51,3 +54,14 @@ def pages(built: Path) -> dict[str, BeautifulSoup]:
         # index.html only sends the reader on to the root page; the other two are made by Sphinx.
         if name not in ("index", "genindex", "search", "py-modindex")
     }
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with Browser(tmp_path_factory.mktemp("profile")) as started:
+        yield started
+
+
+@pytest.fixture
+def tab(browser: Browser) -> Tab:
+    return browser.tab()

@@ -13,22 +13,9 @@ import pytest
 from bs4 import BeautifulSoup
 
 from . import browser as chromium
-from .browser import Browser, Tab
+from .browser import PHONE, Tab
 
 pytestmark = pytest.mark.skipif(chromium.find() is None, reason="there is no Chromium or Chrome on this machine")
-
-PHONE = 390
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with Browser(tmp_path_factory.mktemp("profile")) as started:
-        yield started
-
-
-@pytest.fixture
-def tab(browser: Browser) -> Tab:
-    return browser.tab()
 
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):
@@ -49,6 +36,10 @@ def served(built: Path) -> Iterator[str]:
 @pytest.fixture(params=["disk", "server"])
 def home(request: pytest.FixtureRequest, built: Path, served: str) -> str:
     return built.as_uri() if request.param == "disk" else served
+
+
+#: Of some thirty pages; more, and a search does not help.
+MOST_FOUND = 20
 
 
 # -- what is wrong with a page that is open --------------------------------------------------------------------
@@ -186,6 +177,33 @@ def test_search_finds(tab: Tab, home: str) -> None:
     assert foreign_requests(tab, home) == [] and tab.errors == []
     tab.open(next(link for link in found if "/theory/" in link))
     assert tab.errors == []
+
+
+@pytest.mark.parametrize(
+    ("words", "page"),
+    [
+        ("trace norm", "theory/approximation.html"),
+        ("rho", "theory/notation.html"),
+        ("k-means", "api/library.html"),
+        ("install", "intro.html"),
+    ],
+)
+def test_search_leads_to_the_right_page_first(tab: Tab, built: Path, words: str, page: str) -> None:
+    tab.open(f"{built.as_uri()}/search.html?q={words.replace(' ', '+')}")
+    tab.wait_for("document.querySelectorAll('ul.search li a').length > 0")
+    first, count = tab.run(
+        "(found => [found[0].getAttribute('href'), found.length])([...document.querySelectorAll('ul.search li a')])"
+    )
+    assert first.startswith(page)
+    assert count <= MOST_FOUND, f"{count} pages are found for {words!r}: does the index hold code?"
+
+
+def test_figures_are_dark_by_night(tab: Tab, built: Path) -> None:
+    tab.prefer("dark")
+    tab.open(f"{built.as_uri()}/notebooks/05_bigaussian.html")
+    for what in ("article img", ".nystrom-slider"):
+        tab.wait_for(f"document.querySelector('{what}')")
+        assert "invert" in tab.run(f"getComputedStyle(document.querySelector('{what}')).filter"), what
 
 
 def test_search_opens_from_the_keyboard(tab: Tab, home: str) -> None:

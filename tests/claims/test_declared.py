@@ -11,7 +11,7 @@ from nystrom_lib.companion.errors import ConfigurationError
 from nystrom_lib.companion.experiments.paper import PAPER
 from tests.claims import FAILS, HOLDS, IN_PART, UNTESTABLE
 
-IDS = "R1 R2 R3 R4 T1 T2 T3 S1 S2 S3 S4 S5 B1 B2 B3 B4 B5 A1 A2 M1 N1 N2".split()
+IDS = "R1 R2 R3 R4 R5 T1 T2 T3 T4 S1 S2 S3 S4 S5 B1 B2 B3 B4 B5 B6 B7 A1 A2 A3 M1 M2 N1 N2 N3 C1".split()
 CHAPTERS = "approximation radial_skd convergence stochastic_gradients bigaussian abalone magic miniboone".split()
 
 

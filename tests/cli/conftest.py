@@ -94,8 +94,13 @@ def all_refused(cases: Sequence[tuple[list[str], int, str]], folders: Sequence[P
     assert not wrong
 
 
-def interrupt(words: Sequence[object], cwd: Path, ready: Callable[[], bool], **environment: str) -> Done:
-    """Start ``nystrom`` in a process group of its own; press Ctrl-C, as a terminal does, once it is ``ready``."""
+def interrupt(
+    words: Sequence[object], cwd: Path, ready: Callable[[], bool], kind: int = signal.SIGINT, **environment: str
+) -> Done:
+    """Start ``nystrom`` in a process group of its own; press Ctrl-C, as a terminal does, once it is ``ready``.
+
+    Of another kind, the signal goes to the process alone, as a system sends it.
+    """
     process = subprocess.Popen(
         [*COMMAND, *map(str, words)],
         cwd=cwd,
@@ -112,7 +117,7 @@ def interrupt(words: Sequence[object], cwd: Path, ready: Callable[[], bool], **e
             assert process.poll() is None, process.communicate()
             assert time.monotonic() < end, "it never came so far"
             time.sleep(0.02)
-        os.killpg(process.pid, signal.SIGINT)
+        (os.killpg if kind == signal.SIGINT else os.kill)(process.pid, kind)
         out, err = process.communicate(timeout=60)
     finally:
         process.kill()

@@ -3,6 +3,8 @@
 import csv
 import json
 import os
+import signal
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ from bs4 import BeautifulSoup
 
 from nystrom_lib.companion.chapters import CHAPTERS, chapter
 from nystrom_lib.companion.chapters.parameters import read_file
+from nystrom_lib.companion.cli import folders
 from nystrom_lib.companion.cli.folders import next_folder, repetitions_stored
 from nystrom_lib.companion.cli.listing import as_yaml
 from nystrom_lib.companion.results.table import Results
@@ -101,11 +104,18 @@ def test_a_folder_with_a_run_is_not_written_over(smoke: Path) -> None:
 
 
 def test_a_failing_cell_is_named_and_the_partial_notebook_kept(tmp_path: Path) -> None:
-    done = call("run", "your_data", "--profile", "smoke", "-p", "file=nowhere.csv", "--out", "failed", cwd=tmp_path)
+    (tmp_path / "words.csv").write_text("a,b\n1,2\n3,four\n", encoding="utf-8")
+    done = call("run", "your_data", "--profile", "smoke", "-p", "file=words.csv", "--out", "failed", cwd=tmp_path)
     said = refused(done, 1)
-    assert "stopped at cell" in said and "nowhere.csv" in said and "failed/your_data.ipynb" in said
+    assert "stopped at cell" in said and "'four' in line 3" in said and "failed/your_data.ipynb" in said
     assert (tmp_path / "failed" / "your_data.ipynb").is_file()
     assert json.loads((tmp_path / "failed" / "run.json").read_text(encoding="utf-8"))["status"] == "failed"
+
+
+def test_a_file_that_is_not_there_is_refused_before_a_kernel_starts(tmp_path: Path) -> None:
+    said = refused(call("run", "your_data", "-p", "file=nope.csv", "--out", "failed", cwd=tmp_path), 2)
+    assert "file is 'nope.csv', and there is no such file in" in said
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_ctrl_c_says_what_is_stored_and_resume_goes_on(tmp_path: Path) -> None:
@@ -193,3 +203,37 @@ def test_runs_can_be_made_into_a_small_book(swept: Path) -> None:
     soup = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser")
     inner = {str(link["href"]) for link in soup.select("main a[href$='.html']")}
     assert len([name for name in inner if (page.parent / name).is_file() and "rho" in name]) == 2
+
+
+def test_runs_that_begin_at_once_get_folders_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Catches two processes that both find the same number free."""
+    monkeypatch.chdir(tmp_path)
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: folders.next_folder("bigaussian"), range(40)))
+    assert len(set(found)) == 40 and all(folder.is_dir() for folder in found)
+
+
+def test_sigterm_says_what_is_stored_and_leaves_no_temporary_folder(tmp_path: Path) -> None:
+    """Catches the silent end that a batch system or a shutdown brings, with a kernel's folder left in /tmp."""
+    scratch = tmp_path / "tmp"
+    scratch.mkdir()
+    words = ["run", "bigaussian", "--profile", "quick", "-p", "m=2000", "--out", "run", "--jobs", "1"]
+    done = interrupt(
+        words, tmp_path, lambda: any((tmp_path / "run").rglob("*.sqlite")), kind=signal.SIGTERM, TMPDIR=str(scratch)
+    )
+    assert done.returncode == 143, done.stderr
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith("nystrom: Stopped: ") and "--resume" in last and "Traceback" not in done.stderr
+    assert not list(scratch.glob("nystrom-*"))
+
+
+def test_values_nested_without_end_are_refused(tmp_path: Path) -> None:
+    """Catches a RecursionError of YAML."""
+    (tmp_path / "deep.yml").write_text("n: " + "[" * 5000 + "]" * 5000)
+    assert "nested too deeply" in refused(call("run", "bigaussian", "-f", "deep.yml", cwd=tmp_path), 2)
+
+
+def test_a_cluster_for_stored_results_is_refused(tmp_path: Path) -> None:
+    """Catches an option that is taken and ignored."""
+    done = call("run", "bigaussian", "--dask", "tcp://127.0.0.1:9", "--out", "run", cwd=tmp_path)
+    assert "--dask has nothing to do" in refused(done, 1)

@@ -71,10 +71,10 @@ BAD_USAGE = [
     (["params", "nothing"], 2, "There is no chapter 'nothing'; known:"),
     (["run", "bigaussian", "--profil", "smoke"], 2, "No such option '--profil'"),
     (["run", "bigaussian", "--profile", "tiny"], 2, "'tiny' is not one of 'paper', 'quick', 'smoke'"),
-    (["run", "bigaussian", "--jobs", "0"], 2, "0 is not in the range x>=1"),
+    (["run", "bigaussian", "--jobs", "0"], 2, "'0' must be a whole number, at least 1"),
     (["data", "check", "abalon"], 2, "There is no data set 'abalon' (did you mean 'abalone'?)"),
     (["paper", "figure-2-n2"], 2, "There is no experiment 'figure-2-n2' (did you mean 'figure-2-n20'?)"),
-    (["book", "--jobs", "0"], 2, "0 is not in the range x>=1"),
+    (["book", "--jobs", "0"], 2, "'0' must be a whole number, at least 1"),
     (["compare", "here", "there"], 2, "Path 'here' does not exist"),
 ]
 

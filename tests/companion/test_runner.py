@@ -380,6 +380,17 @@ def test_commit_and_dirty_flag(tmp_path: Path) -> None:
     assert provenance.git_state(tmp_path) == (commit, True)
 
 
+def test_another_repository_around_the_package_is_not_ours(tmp_path: Path) -> None:
+    """Catches the commit of a user's project in the records, where the package is installed inside of it."""
+    folder = tmp_path / ".venv" / "site-packages"
+    folder.mkdir(parents=True)
+    (tmp_path / "paper.tex").write_text("x")
+    for words in (["init"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-m", "one"]):
+        subprocess.run(["git", "-C", str(tmp_path), *words], check=True, capture_output=True)
+    assert provenance.git_state(tmp_path)[0] is not None
+    assert provenance.git_state(folder) == (None, None)
+
+
 def test_a_stand_in_says_so(tmp_path: Path) -> None:
     from nystrom_lib.companion.experiments.components import MiniBooNE
 

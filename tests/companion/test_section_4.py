@@ -97,7 +97,8 @@ def test_first_steps_agree_with_the_whole_descent_and_a_change_shows(small: Resu
 def test_pieces_are_timed_and_set_beside_the_papers(tmp_path: Path) -> None:
     timings = large_descent.time_pieces(SMALL, SMALL.data.load(SMALL.seed), 10)
     assert min(timings.radial_skd_s, timings.trace_s, timings.descent_s) > 0 and timings.timed_steps == 10
-    assert "scaled from 10 of 40 steps" in measured_table(timings, 40)["how"].tolist()
+    assert "scaled from 10 of 40 steps" in measured_table(timings, 40, "1 thread")["how"].tolist()
+    assert "1 thread)" in measured_table(timings, 40, "1 thread").columns[1]
     assert stored_table(tmp_path).iloc[:, 1].tolist() == ["6.8", "6,600", "1,350"]
     assert machines(tmp_path).endswith("C called from R.")
     ours = {"radial_skd_s": 0.5, "trace_s": 4.0, "descent_s": 30.0}

@@ -141,6 +141,11 @@ def sql(path: Path, statement: str) -> None:
         ("UPDATE sessions SET provenance = '{}'", "session 1"),
         ("UPDATE description SET value = '{}' WHERE name = 'constants'", "its constants"),
         ("DROP TABLE arrays", "no such table"),
+        ("UPDATE description SET value = CAST(x'ff' AS TEXT) WHERE name = 'constants'", "is damaged"),
+        ("UPDATE sessions SET provenance = x'fe'", "is damaged"),
+        ("UPDATE arrays SET name = x'ff' WHERE repetition = 1", "is damaged"),
+        ("UPDATE arrays SET shape = 'x' WHERE repetition = 1", "is damaged"),
+        ("UPDATE arrays SET shape = '[99999999999999999999]' WHERE repetition = 1", "is damaged"),
     ],
 )
 def test_a_changed_row_is_named(tmp_path: Path, statement: str, named: str) -> None:

@@ -1,7 +1,6 @@
 """The computations behind the theory chapters do what they claim."""
 
 import itertools
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -9,8 +8,7 @@ import pytest
 
 import nystrom_lib as nl
 from nystrom_lib.companion.errors import ConfigurationError
-from nystrom_lib.companion.experiments.components import File, GradientDescent, StochasticGradientDescent
-from nystrom_lib.companion.running.runner import run
+from nystrom_lib.companion.experiments.components import File
 from nystrom_lib.companion.studies import (
     costs,
     curvature,
@@ -280,65 +278,63 @@ def test_a_file_is_found_here_or_beside_the_notebooks(table, monkeypatch):
         own_data.locate("yours.csv")
 
 
-def optimised(request, folder, advice=None, say=lambda sentence: None):
+def found_for(request):
     dataset = request.source.load(0)
-    advice = advice or request.advice(dataset)
-    return own_data.optimised(request, dataset, advice, lambda each: run(each, folder / "runs", progress=False), say)
+    return request.found(dataset, request.chosen(dataset))
 
 
 @pytest.mark.parametrize("standardise", [True, False])
 def test_landmarks_come_home_in_the_file_s_units(table, tmp_path, standardise):
     path, frame = table
     source = File(path=str(path), standardise=standardise)
-    found = optimised(own_data.Request(source, n=4, step=1e-12, iterations=1), tmp_path)
+    found = found_for(own_data.Request(source, n=4, method="uniform"))
     found.save(tmp_path)
-    assert np.array_equal(np.load(tmp_path / "landmarks.npy"), found.results.path(0)[1][-1])
+    assert np.array_equal(np.load(tmp_path / "landmarks.npy"), found.found.sample)
     home = pd.read_csv(tmp_path / "landmarks.csv")
     assert list(home) == ["a", "b", "c"]
-    # the step is so small that the landmarks are still rows of the file
+    # uniform landmarks are rows of the file
     near = np.abs(home.to_numpy()[:, None] - frame.to_numpy()[None]).max(axis=2)
-    assert (near.min(axis=1) < 1e-6).all()
+    assert (near.min(axis=1) < 1e-9).all()
     assert found.record()["standardisation"]["done"] is standardise
 
 
-def test_the_trial_begins_where_the_experiment_does(table, tmp_path):
-    request = own_data.Request(File(path=str(table[0])), n=6, iterations=20, seed=9)
-    found = optimised(request, tmp_path)
-    start = found.results.path(0)[1][0]
-    assert found.advice.step == nl.advised_step(found.advice.kernel, found.dataset.X, start, seed=9)
-
-
-def test_a_step_of_our_own_that_does_not_lower_R_is_cut(table, tmp_path):
-    request = own_data.Request(File(path=str(table[0])), n=6, iterations=20)
-    good = request.advice(request.source.load(0))
-    bad, said = replace(good, step=50 * good.step), []
-    found = optimised(request, tmp_path, bad, said.append)
-    assert found.is_lower and found.advice.step < bad.step
-    assert said and f"{bad.step:g}" in said[0]
-    assert f"γ = {found.advice.step:g}" in found.advice.reasons[-1]
-    # what the reader asked for is done as asked
-    said.clear()
-    assert not optimised(replace(request, step=bad.step), tmp_path, bad, said.append).is_lower
-    assert said == []
-
-
-def test_experiment_measures_what_it_can_afford(table):
-    request = own_data.Request(File(path=str(table[0])), n=3, step=1e-6, iterations=350, kernel="matern-5/2", seed=4)
-    data = request.source.load(0)
-    advice = request.advice(data)
-    small = request.experiment(data, advice)
-    assert (small.norms, small.factors, small.constant, small.seed) == (
-        ("trace", "frobenius", "spectral"), True, True, 4,
+def test_it_is_find_landmarks_that_is_called(table):
+    request = own_data.Request(
+        File(path=str(table[0])), n=6, rho=0.25, kernel="matern-5/2", method="radial-skd", start="kmeans",
+        iterations=20, seed=9,
     )  # fmt: skip
-    assert small.kernel.build() == advice.kernel
-    assert small.descent == GradientDescent(step=1e-6, iterations=350)
-    assert small.record.path and small.record.every == 3
-    large = replace(data, X=np.broadcast_to(data.X[:1], (10**6, 3)))
-    stochastic = replace(advice, batch_size=50)
-    dear = request.experiment(large, stochastic)
-    assert (dear.norms, dear.factors, dear.constant) == (("trace",), False, False)
-    assert dear.descent == StochasticGradientDescent(step=1e-6, iterations=350, batch_size=50)
-    assert dear.record.every == 17
+    found = found_for(request)
+    kernel = nl.kernel_by_name("matern-5/2", 0.25)
+    again = nl.find_landmarks(
+        kernel, found.dataset.X, 6, method="radial-skd", start="kmeans", iterations=20, seed=9
+    )  # fmt: skip
+    np.testing.assert_array_equal(found.found.sample, again.sample)
+    assert found.reasons[0] == "ρ = 0.25, as given." and found.reasons[1:] == again.reasons
+    trace = nl.nystrom_errors(kernel, found.dataset.X, again.sample, "trace").trace
+    best = nl.best_rank_errors(kernel, found.dataset.X, 6, "trace").trace
+    assert (found.after, found.best, found.factor) == (trace, best, trace / best)
+
+
+def test_uniform_landmarks_are_counted_until_they_do_as_well(table):
+    found = found_for(own_data.Request(File(path=str(table[0])), n=6, rho=0.1, iterations=200))
+    number, enough = found.equivalent
+    assert enough and 6 < number < 50
+    errors = found.uniform
+    assert list(errors.values()) == sorted(errors.values(), reverse=True)  # samples contain one another
+    assert errors[number] <= found.ours < errors[max(m for m in errors if m < number)]
+    assert number - 1 in errors and errors[number - 1] > found.ours
+
+
+def test_what_cannot_be_afforded_is_left_out(table, monkeypatch):
+    found = found_for(own_data.Request(File(path=str(table[0])), n=3, iterations=5))
+    full = own_data.before_and_after(found)
+    assert list(full["best possible"].dropna()) and len(full) == 6
+    np.testing.assert_allclose(full["optimised sample"][0], found.after)
+    np.testing.assert_allclose(full["optimised sample"][3], found.factor)
+    monkeypatch.setattr(own_data, "FULL_REPORT", 10)
+    dear = found_for(found.request)
+    assert dear.best is None and dear.factor is None
+    assert len(own_data.before_and_after(dear)) == 1
 
 
 def test_plane_is_the_data_s_own_or_that_of_most_variance(table):
@@ -354,3 +350,39 @@ def test_plane_is_the_data_s_own_or_that_of_most_variance(table):
     assert own_data.plane(two).labels == ("b", "a")
     one = File(path=str(path), columns=("c",), standardise=False).load(0)
     assert own_data.plane(one)(one.X).shape == (50, 2)
+
+
+# -- the two variances
+
+
+@pytest.mark.parametrize("b", [2, 3, 4])
+@pytest.mark.parametrize("kernel", [nl.Gaussian(rho=0.7), nl.Polynomial(degree=2)])
+def test_the_two_variances_are_those_over_every_batch(kernel, b):
+    """Catches a moment left out, a wrong power of b, or a batch divided in another way than the estimator's."""
+    rng = np.random.default_rng(7)
+    data, sample = rng.standard_normal((5, 2)), rng.standard_normal((3, 2))
+    batches = np.array(list(itertools.product(range(5), repeat=b)))
+    exact = estimators.exact_variances(estimators.terms(kernel, data, sample), b)
+    one = np.array([nl.one_sample_gradient(kernel, data, sample, batch).ravel() for batch in batches])
+    halves = [np.array_split(batch, 2) for batch in batches]
+    two = np.array([nl.two_sample_gradient(kernel, data, sample, x, y).ravel() for x, y in halves])
+    assert exact["one-sample"].total == pytest.approx(one.var(axis=0).sum(), rel=1e-10)
+    assert exact["two-sample"].total == pytest.approx(two.var(axis=0).sum(), rel=1e-10)
+
+
+def test_at_a_critical_point_the_two_sample_variance_is_twice_the_other_to_first_order():
+    kernel = nl.Gaussian(rho=1.0)
+    end = nl.gradient_descent(kernel, DATA, SAMPLE, step=2e-4, iterations=40_000).sample
+    parts = estimators.terms(kernel, DATA, end)
+    assert np.abs(parts.gradient).max() < 1e-6 * np.abs(estimators.terms(kernel, DATA, SAMPLE).gradient).max()
+    exact = estimators.exact_variances(parts, 10**6)
+    assert exact["two-sample"].first / exact["one-sample"].first == pytest.approx(2.0, rel=1e-6)
+    assert exact["two-sample"].total / exact["one-sample"].total == pytest.approx(2.0, rel=1e-3)
+
+
+def test_the_first_order_of_the_two_sample_variance_is_never_the_smaller():
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        parts = estimators.terms(nl.Gaussian(rho=0.5), rng.standard_normal((30, 2)), rng.standard_normal((4, 2)))
+        exact = estimators.exact_variances(parts, 10)
+        assert exact["two-sample"].first >= exact["one-sample"].first

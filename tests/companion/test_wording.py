@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from bs4 import BeautifulSoup
 
 from nystrom_lib.companion import wording
 
@@ -44,3 +45,25 @@ def test_other_numbers_of_digits(value: float, digits: int, shown: str) -> None:
 def test_shares(share: float, shown: str) -> None:
     """Catches a share that is shown as all or none although it is not."""
     assert wording.percent(share) == shown
+
+
+HOSTILE = ["<img src=x onerror=alert(1)>", "a|b", "$x$ and $y", "`code` *bold* _it_ [a](b)", "a\nb"]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_text_from_outside_is_shown_as_it_is(text: str) -> None:
+    """Catches a name that becomes an element, a cell border, a formula, or emphasis."""
+    from nbconvert.filters.markdown_mistune import markdown2html_mistune
+
+    head = wording.markdown(text)
+    assert BeautifulSoup(markdown2html_mistune(head), "html.parser").get_text().strip() == " ".join(text.split())
+    table = BeautifulSoup(markdown2html_mistune(f"| {head} | b |\n|---|---|\n| 1 | 2 |"), "html.parser")
+    assert [cell.get_text().strip() for cell in table.find_all("th")] == [" ".join(text.split()), "b"]
+    assert not table.find_all(["img", "em", "strong", "code", "a"])
+
+
+def test_dollar_signs_begin_no_formula_in_a_figure() -> None:
+    """Catches a column name that matplotlib cannot parse, which ends the chapter, or shows in italics."""
+    from matplotlib.cbook import is_math_text
+
+    assert is_math_text(r"$\nonsense$") and not is_math_text(wording.mathtext(r"$\nonsense$"))

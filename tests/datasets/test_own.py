@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -285,9 +287,9 @@ def test_wrong_types_and_misspelt_options() -> None:
         ("a.xlsx", b"", r"path must end in one of \.csv, .*not 'a\.xlsx'"),
         ("a.npy.gz", b"", "path must end in one of"),
         ("a", b"", "path must end in one of"),
-        ("a.csv", b"", r"a\.csv cannot be read as \.csv data: No columns"),
+        ("a.csv", b"", r"a\.csv cannot be read as \.csv data: it holds no line"),
         ("a.csv", b"a,b\n1,2\n3,4,5\n", r"a\.csv cannot be read as \.csv data"),
-        ("a.csv", b"a,b\n1,2\n3,x\n", "do not hold numbers: 'b' .*'2'"),
+        ("a.csv", b"a,b\n1,2\n3,x\n", "do not hold numbers: 'b' .*'x' in line 3"),
         ("a.csv", b"\xff\xfe\x00", "cannot be read"),
         ("a.csv.gz", b"no gzip", r"a\.csv\.gz cannot be read as \.csv data"),
         ("a.parquet", b"no parquet", r"a\.parquet cannot be read as \.parquet data"),
@@ -434,3 +436,30 @@ def test_slow_packages_are_imported_only_when_needed() -> None:
     )
     run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert run.stdout == "[]\n"
+
+
+def archive(path: Path, change: Callable[[zipfile.ZipInfo], None], content: bytes = bytes(2**20)) -> Path:
+    """An .npz file whose directory says what it likes."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("x.npy", content)
+        change(packed.filelist[0])
+    return path
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda member: setattr(member, "file_size", 2**31), "declares 2,147,483,648 bytes"),
+        (lambda member: setattr(member, "flag_bits", 1), "encrypted"),
+        (lambda member: setattr(member, "compress_type", zipfile.ZIP_LZMA), "numpy does not use"),
+    ],
+)
+def test_an_archive_is_refused_by_what_it_declares(tmp_path: Path, change: Any, words: str) -> None:
+    """Catches a bomb that is found out by unpacking it, and errors of zipfile that are no ValueError."""
+    with pytest.raises(ValueError, match=f"cannot be read as .npz data: .*{words}"):
+        from_file(archive(tmp_path / "bomb.npz", change))
+
+
+def test_columns_may_be_an_array_of_numbers() -> None:
+    """Catches a check by Python's own type of integers."""
+    assert from_array(X, columns=np.array([2, 0])).columns == from_array(X, columns=[2, 0]).columns == ("x2", "x0")

@@ -1,11 +1,14 @@
 """Neither a ``python3`` kernel that the user has registered nor their start-up files have a part in a chapter."""
 
 import json
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from .processes import environment, start
+from .processes import ROOT, environment, start
 
 SCRIPT = "#!/bin/sh\necho started >> {marker}\nexit 1\n"
 
@@ -50,3 +53,54 @@ def test_the_projects_own_interpreter_runs_a_chapter(hostile: dict[str, str], tm
     assert json.loads((tmp_path / "run" / "run.json").read_text())["status"] == "finished"
     assert not (tmp_path / "marker").exists()
     assert not list(tmp_path.glob("ipython/profile_default/history.sqlite")), "nothing is left in the user's folders"
+
+
+def test_nothing_is_imported_from_the_present_folder(tmp_path: Path) -> None:
+    """Catches a matplotlib.py of the user's, beside their data, that a chapter executes."""
+    for name in ("matplotlib", "numba", "numpy", "IPython", "pandas", "secrets"):
+        (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'marker')!r}, 'a').write({name!r})\n")
+    script = "from tests.notebooks.tiny import write; from nystrom_lib.companion.notebook.execute import execute; "
+    script += f"from pathlib import Path; execute(write(Path({str(tmp_path)!r})), {{'m': 2}}, 'run', jobs=1)"
+    done = start("-P", "-c", script, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert not (tmp_path / "marker").exists()
+
+
+def without_loopback() -> list[str]:
+    """A shell prefix with a network namespace whose loopback is down; [] where that is not allowed."""
+    prefix = ["unshare", "--net"]
+    try:
+        return prefix if subprocess.run([*prefix, "true"], capture_output=True).returncode == 0 else []
+    except FileNotFoundError:
+        return []
+
+
+@pytest.mark.skipif(not without_loopback(), reason="a network without loopback needs root, and unshare")
+def test_a_machine_without_loopback_is_told_at_once(tmp_path: Path) -> None:
+    """Catches five minutes of waiting for a kernel that nobody can speak to."""
+    words = [sys.executable, "-m", "tests.notebooks.tiny", str(tmp_path), str(tmp_path / "run"), "m=2"]
+    done = subprocess.run(
+        [*without_loopback(), *words], cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=100
+    )
+    assert "ChapterError: Notebooks need the machine's own network, 127.0.0.1" in done.stderr
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of one page, if we may have one."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "none", disk], capture_output=True)
+    if mounted.returncode != 0:
+        pytest.skip("mounting a small disk needs root")
+    yield disk
+    subprocess.run(["umount", disk], check=True)
+
+
+def test_a_full_disk_is_named_and_leaves_no_half_of_a_notebook(small_disk: Path, tmp_path: Path) -> None:
+    """Catches "Notebook does not appear to be JSON", which blames the file that we failed to write."""
+    done = start("-m", "tests.notebooks.tiny", tmp_path, small_disk / "run", "m=2")
+    last = done.stderr.strip().splitlines()[-1]
+    assert "No space left on device" in last and "JSON" not in done.stderr
+    for path in (small_disk / "run").glob("*.ipynb"):
+        json.loads(path.read_text())

@@ -243,6 +243,15 @@ EQUATIONS: tuple[Equation, ...] = (
         ("stochastic_gradients",),
     ),
     Equation(
+        "V",
+        "the parts of the two variances",
+        "§3, in words",
+        _STOCHASTIC,
+        ("one_sample_gradient", "two_sample_gradient"),
+        ("tests/companion/test_studies.py::test_the_two_variances_are_those_over_every_batch",),
+        ("stochastic_gradients",),
+    ),
+    Equation(
         "F",
         "the estimator from four samples",
         "Remark 3.1",

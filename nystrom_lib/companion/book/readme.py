@@ -8,6 +8,7 @@ from typing import Any
 
 from ..checkout import RESULTS, ROOT
 from ..studies.large_descent import PAPER_MACHINE, PAPER_SECONDS
+from ..studies.timings import stored_threads
 from . import landing
 
 README = ROOT / "README.md"
@@ -37,8 +38,8 @@ def _speed(found: dict[str, Any]) -> str:
     ]
     data = "a stand-in for MiniBooNE, of the same size" if found["stand_in"] else "MiniBooNE"
     return (
-        f"- On {data} ({found['N']:,} points): {', '.join(said)}. Ours and plain C on {found['machine']}; the "
-        f"paper's on {PAPER_MACHINE}."
+        f"- On {data} ({found['N']:,} points): {', '.join(said)}. Ours on {stored_threads(found)} and plain C on one, "
+        f"on {found['machine']}; the paper's on {PAPER_MACHINE}."
     )
 
 

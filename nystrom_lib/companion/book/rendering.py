@@ -13,6 +13,7 @@ from ..checkout import ROOT
 from . import links
 from .errors import BookError
 from .guard import require_jupyter_book
+from .lightening import lighten
 
 CONFIG = ROOT / "_config.yml"
 #: Read by the book's Sphinx extension: where the launch buttons lead.
@@ -55,6 +56,7 @@ def render(source: Path, out: Path, config: Path = CONFIG) -> Path:
     )
     if done.returncode:
         raise BookError(f"Jupyter Book did not build the book:\n{_complaint(done.stdout + done.stderr)}")
+    lighten(html)
     check(html)
     return html
 

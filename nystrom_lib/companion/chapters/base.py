@@ -82,6 +82,12 @@ class Chapter:
         given = reading.read(self.parameters, values or {}, owner=self.name)
         return self.parameters(**{**self.profiles.get(profile, {}), **given})
 
+    def ready(self, settings: Settings) -> None:
+        """Refuse, before a kernel starts, what its first cells would refuse."""
+        request = getattr(settings, "request", None)
+        if request is not None:
+            request()
+
     def changed(self, settings: Settings) -> dict[str, Any]:
         """The parameters that differ from the paper's."""
         paper = self.parameters()

@@ -28,6 +28,9 @@ class Parameters(OnBigaussian):
     )
     m: int = setting(6, at_least=2, at_most=1000, meaning="samples on which the bounds are tried")
     looks: int = setting(8, at_least=2, at_most=200, meaning="places along a descent where the curvature is looked at")
+    stretches: int = setting(
+        40, at_least=2, at_most=1000, meaning="stretches of 10,000 steps of the descent that does not converge"
+    )
     seed: int = setting(456, at_least=0, meaning="seed of the samples; 456 is the authors' initial sample")
 
     def check(self) -> None:
@@ -57,8 +60,8 @@ CHAPTER = Chapter(
     section="§2 and Appendix",
     parameters=Parameters,
     profiles={
-        "quick": {"N": 1000, "step": 4e-6, "iterations": 500, "m": 3, "looks": 6},
+        "quick": {"N": 1000, "step": 4e-6, "iterations": 500, "m": 3, "looks": 6, "stretches": 10},
         # The gradient is about as large as N², so fewer points want a longer step.
-        "smoke": {"N": 200, "n": 10, "step": 2e-5, "iterations": 100, "m": 3, "looks": 3},
+        "smoke": {"N": 200, "n": 10, "step": 2e-5, "iterations": 100, "m": 3, "looks": 3, "stretches": 4},
     },
 )

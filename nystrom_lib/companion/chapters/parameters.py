@@ -108,6 +108,8 @@ def read_file(path: str | Path) -> dict[str, Any]:
         content = yaml.load(path.read_text(encoding="utf-8"), Loader=_TextLoader)
     except OSError as error:
         raise ConfigurationError("", f"The file {path} cannot be read: {error.strerror or error}.") from None
+    except RecursionError:
+        raise ConfigurationError("", f"The file {path} is nested too deeply: it must hold lines.") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ConfigurationError("", f"The file {path} is not plain YAML: {' '.join(str(error).split())}.") from None
     if content is None:

@@ -22,17 +22,23 @@ class Parameters(Settings):
     )
     columns: tuple[str, ...] | None = setting(None, meaning="the columns to use, by name; null for all")
     without: tuple[str, ...] = setting((), meaning="columns to leave out")
+    one_hot: bool = setting(False, meaning="turn each column of words into columns of 0 and 1?")
+    header: bool | None = setting(None, meaning="does the first line of a text file name the columns? null to see")
     missing: str = setting("drop", choices=("drop", "keep", "refuse"), meaning="rows with missing values")
     standardise: bool = setting(True, meaning="rescale each column to zero mean and unit variance, as §4.2 does?")
     kernel: str = setting("gaussian", choices=nl.advice.KERNEL_NAMES, meaning="the kernel K")
     rho: float | None = setting(None, above=0, meaning="kernel parameter ρ; null for the median rule")
     n: int = setting(20, at_least=1, at_most=10**5, meaning="number of landmark points")
-    step: float | None = setting(None, above=0, meaning="step γ; null to have it chosen by short trials")
-    iterations: int | None = setting(None, at_least=1, at_most=10**7, meaning="number of steps T; null for a usual one")
-    batch_size: int | None = setting(
-        None, at_least=0, at_most=10**6, meaning="batch size b; 0 for the exact gradient; null to have it chosen"
+    method: str = setting(
+        "auto", choices=nl.landmarks.METHODS, meaning="the objective to descend on, or a way to choose points"
     )
+    start: str = setting("uniform", choices=tuple(nl.starts.STARTS), meaning="where a descent begins")
+    iterations: int | None = setting(None, at_least=0, at_most=10**7, meaning="number of steps T; null for a usual one")
     seed: int = setting(0, at_least=0, meaning="seed of the initial sample and the batches")
+
+    def check(self) -> None:
+        """The file must be there before a kernel starts."""
+        own_data.locate(self.file)
 
     def request(self) -> own_data.Request:
         """What is asked, of which file."""
@@ -41,10 +47,12 @@ class Parameters(Settings):
             columns=self.columns,
             without=self.without,
             missing=self.missing,
+            one_hot=self.one_hot,
+            header=self.header,
             standardise=self.standardise,
         )
         return own_data.Request(
-            source, self.n, self.kernel, self.rho, self.step, self.iterations, self.batch_size, self.seed
+            source, self.n, self.kernel, self.rho, self.method, self.start, self.iterations, seed=self.seed
         )
 
 

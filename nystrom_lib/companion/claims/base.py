@@ -34,6 +34,34 @@ class Evidence:
 
 
 @dataclass(frozen=True)
+class Check:
+    """A check that was added to a claim later, declared as the claim was: before its own result was computed.
+
+    Attributes
+    ----------
+    why : str
+        What the first rule did not ask.
+    statistic, rule, thresholds
+        As those of a claim.
+    decides : bool
+        Whether it takes the place of the first rule, because that asked the wrong question; else it stands beside it.
+    known : str
+        What was known of its result when it was declared.
+    """
+
+    why: str
+    statistic: str
+    rule: str
+    thresholds: Mapping[str, Threshold]
+    decides: bool = False
+    known: str = "nothing."
+
+    def limit(self, name: str) -> float:
+        """A threshold's number."""
+        return self.thresholds[name].value
+
+
+@dataclass(frozen=True)
 class Claim:
     """A claim of the paper, and how it is to be judged: all of it fixed before the results are looked at.
 
@@ -57,6 +85,10 @@ class Claim:
         The stored experiments it needs; none if it is computed on the spot.
     evidence : tuple of Evidence
         Where to look.
+    later : Check, optional
+        What was declared afterwards, on :data:`~nystrom_lib.companion.claims.declared.LATER`.
+    known : str
+        Of a claim declared later: what was known of the result by then.
     """
 
     id: str
@@ -68,6 +100,8 @@ class Claim:
     measured_by: str
     evidence: tuple[Evidence, ...]
     results: tuple[str, ...] = ()
+    later: Check | None = None
+    known: str = ""
 
     def limit(self, name: str) -> float:
         """A threshold's number."""
@@ -81,6 +115,15 @@ class Table:
     caption: str
     headings: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a check found that was declared later."""
+
+    finding: Finding
+    measured: str
+    why: str
 
 
 @dataclass(frozen=True)
@@ -103,6 +146,10 @@ class Verdict:
         The verdicts on parts where they are judged apart, such as ρ = 1 and ρ = 16.
     tables : tuple of Table
         The numbers behind it, where they are many.
+    later : Outcome, optional
+        What the claim's later check found.
+    beside : str
+        What a reader must know to weigh the verdict; it changes nothing in it.
     """
 
     claim: Claim
@@ -112,6 +159,8 @@ class Verdict:
     numbers: Mapping[str, Any] = field(default_factory=dict)
     parts: Mapping[str, Finding] = field(default_factory=dict)
     tables: tuple[Table, ...] = ()
+    later: Outcome | None = None
+    beside: str = ""
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:

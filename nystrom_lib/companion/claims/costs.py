@@ -1,4 +1,4 @@
-"""R3, R4, S5: how the time grows with the sizes, from the committed benchmark or a quick fit."""
+"""R3, R4, M2, S5: how the time grows with the sizes, from the committed benchmark or a quick fit."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ import numpy as np
 import nystrom_lib as nl
 
 from ..experiments.outcome import Array
-from ..experiments.paper import SEED
+from ..experiments.paper import SEED, paper_experiment
+from ..experiments.protocol import load_data
 from ..results.archive import Stored
 from ..studies import costs
-from ..wording import NORMS
+from ..wording import NORMS, number
 from .base import Claim, Finding, Verdict
 
 Sizes = Mapping[str, int]
@@ -213,6 +214,35 @@ def decide_criteria_cost(claim: Claim, slopes: list[Slope], source: str) -> Verd
         (f"Steeper than the formula: {', '.join(steeper)}." if steeper else "No exponent exceeds its formula's.")
         + note,
         {"unattained": len(unattained), **_numbers(slopes)},
+    )
+
+
+def least_costly(claim: Claim, stored: Stored) -> Verdict:
+    """M2."""
+    quotients: dict[str, float] = {}
+    for label, name in (("bi-Gaussian", "figure-2-n50"), ("Abalone", "figure-3-rho1")):
+        experiment = paper_experiment(name)
+        kernel, data = experiment.kernel.build(), np.asarray(load_data(experiment).X)
+        calls = costs.criteria(kernel, data, nl.uniform_sample(data, experiment.n, SEED))
+        seconds = {norm: costs.seconds(calls[norm]) for norm in ("trace", "Frobenius", "spectral")}
+        quotients |= {
+            f"{norm} over trace, {label}": seconds[norm] / seconds["trace"] for norm in ("Frobenius", "spectral")
+        }
+    return decide_least_costly(claim, quotients)
+
+
+def decide_least_costly(claim: Claim, quotients: Mapping[str, float]) -> Verdict:
+    """M2 from the quotients of seconds."""
+    dearer = [name for name, quotient in quotients.items() if quotient >= claim.limit("dearer")]
+    finding = Finding.HOLDS if len(dearer) == len(quotients) else Finding.IN_PART if dearer else Finding.FAILS
+    return Verdict(
+        claim,
+        finding,
+        "Processor seconds: "
+        + "; ".join(f"{name}: {number(quotient, 2)} times" for name, quotient in quotients.items())
+        + ".",
+        f"Dearer in {len(dearer)} of {len(quotients)} quotients: the trace norm needs the diagonal only.",
+        dict(quotients),
     )
 
 

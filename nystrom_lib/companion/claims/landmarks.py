@@ -96,7 +96,18 @@ def decide_movement(claim: Claim, movements: Mapping[str, Movement]) -> Verdict:
             f"{claim.limit('winding'):g} times as long as the displacement ({percent(wound.mean())})"
         )
         numbers |= {f"far, {rho}": float(far[0]), f"winding, {rho}": float(wound[0])}
-    return Verdict(claim, together(parts.values()), "; ".join(shown) + ".", _said(parts), numbers, parts)
+    beside = " ".join(_one_seed(claim, rho, moved) for rho, moved in movements.items())
+    return Verdict(claim, together(parts.values()), "; ".join(shown) + ".", _said(parts), numbers, parts, beside=beside)
+
+
+def _one_seed(claim: Claim, rho: str, moved: Movement) -> str:
+    """How often another seed would have given the verdict that Figure 1's own descent gave."""
+    far = (moved.spacings >= claim.limit("far")).mean(axis=1) >= claim.limit("some")
+    wound = (moved.winding >= claim.limit("winding")).mean(axis=1) >= claim.limit("complex")
+    return (
+        f"{rho}: the verdict is that of one seed; of {len(far)} descents {int(far.sum())} would pass “far” and "
+        f"{int(wound.sum())} “complex”, {int((far & wound).sum())} both."
+    )
 
 
 def _said(parts: Mapping[str, Finding]) -> str:

@@ -7,7 +7,8 @@ import textwrap
 from collections.abc import Iterable, Sequence
 
 from ..chapters import CHAPTERS
-from .base import Claim, Evidence, Finding, Table, Verdict
+from .base import Check, Claim, Evidence, Finding, Table, Verdict, sentence
+from .declared import COMMITS, FIRST, LATER
 
 _GROUPS = {
     "R": "The radial SKD and the criteria",
@@ -17,6 +18,7 @@ _GROUPS = {
     "A": "Abalone",
     "M": "MAGIC",
     "N": "MiniBooNE",
+    "C": "The Conclusion",
 }
 _ROLES = {"equation": "eq", "figure": "numref", "theorem": "prf:ref"}
 _WIDTH = 100
@@ -85,26 +87,65 @@ def _card(verdict: Verdict) -> str:
         "",
         f"**Verdict: {verdict.finding}.** {escape(verdict.why)}",
         "",
+        *_afterwards(verdict),
         f"**Evidence**: {', '.join(_link(each) for each in verdict.evidence)}.",
         "",
         _dropdown("How it was to be decided, written down before the results", _declared(claim)),
+        *(
+            ["", _dropdown("The later check, written down before its result", _check(claim.later))]
+            if claim.later
+            else []
+        ),
     ]
     if verdict.tables:
         lines += ["", _dropdown("All the numbers", "\n\n".join(_captioned(table) for table in verdict.tables))]
     return "\n".join(lines)
 
 
+def _afterwards(verdict: Verdict) -> list[str]:
+    """What was asked later, and what to read beside the verdict."""
+    lines = []
+    if verdict.later and verdict.claim.later:
+        found = verdict.later
+        lines += [
+            f"**Asked later** ({LATER}). {escape(verdict.claim.later.why)} {escape(found.measured)} "
+            f"*{sentence(found.finding)}* {escape(found.why)}",
+            "",
+        ]
+    if verdict.beside:
+        lines += [f"**To read beside it** ({LATER}). {escape(verdict.beside)}", ""]
+    return lines
+
+
 def _declared(claim: Claim) -> str:
-    thresholds = "\n".join(f"- `{each.value:.10g}`: {escape(each.meaning)}" for each in claim.thresholds.values())
     module, _, function = claim.measured_by.partition(":")
     return "\n\n".join(
         [
-            f"**Statistic**: {escape(claim.statistic)}",
-            f"**Rule**: {escape(claim.rule)}",
-            f"**Thresholds**:\n\n{thresholds}",
+            *_rule(claim),
             f"**Measured by** `nystrom_lib.companion.claims.{module}.{function}`.",
+            *([f"**Known by then**: {escape(claim.known)}"] if claim.known else []),
+            f"**Fixed in** {_commit(LATER if claim.known else FIRST)}.",
         ]
     )
+
+
+def _check(check: Check) -> str:
+    known = f"**Known by then**: {escape(check.known)}"
+    return "\n\n".join([*_rule(check), known, f"**Fixed in** {_commit(LATER)}."])
+
+
+def _rule(declared: Claim | Check) -> list[str]:
+    thresholds = "\n".join(f"- `{each.value:.10g}`: {escape(each.meaning)}" for each in declared.thresholds.values())
+    return [
+        f"**Statistic**: {escape(declared.statistic)}",
+        f"**Rule**: {escape(declared.rule)}",
+        f"**Thresholds**:\n\n{thresholds}",
+    ]
+
+
+def _commit(date: str) -> str:
+    """The commit in which something was declared; its number leads there in any copy of the repository."""
+    return f"commit `{COMMITS[date]}` of {date}"
 
 
 def _dropdown(title: str, body: str) -> str:
@@ -157,6 +198,11 @@ def plain(verdicts: Sequence[Verdict]) -> str:
 def _paragraph(verdict: Verdict) -> str:
     claim = verdict.claim
     lines = [f"{claim.id} ({claim.section}): {verdict.finding}"]
-    for label, text in (("paper", claim.says), ("measured", verdict.measured), ("why", verdict.why)):
+    said = [("paper", claim.says), ("measured", verdict.measured), ("why", verdict.why)]
+    if verdict.later:
+        said.append(("later", f"{verdict.later.finding}: {verdict.later.measured} {verdict.later.why}"))
+    if verdict.beside:
+        said.append(("beside", verdict.beside))
+    for label, text in said:
         lines.append(textwrap.fill(f"{label}: {text}", _WIDTH, initial_indent="  ", subsequent_indent="    "))
     return "\n".join(lines)

@@ -1,9 +1,10 @@
-"""R1, R2, T1, T2, T3: inequalities and bounds, looked for a counterexample in many small cases."""
+"""R1, R2, T1–T4, C1: inequalities, bounds and identities, looked for a counterexample in many small cases."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -14,9 +15,9 @@ import nystrom_lib as nl
 from ..experiments.outcome import Array
 from ..experiments.paper import PAPER, SEED
 from ..results.archive import Stored
-from ..studies import curvature, landscape
+from ..studies import curvature, drift, landscape
 from ..wording import number
-from .base import Claim, Finding, Verdict, sentence
+from .base import Claim, Finding, Outcome, Verdict, sentence, together
 
 #: Below this part of ‖K‖_F² both sides of an inequality are rounding, and their quotient says nothing.
 _NOTHING_LEFT = 1e-10
@@ -208,6 +209,8 @@ def decide_bounds(claim: Claim, quotients: pd.DataFrame) -> Verdict:
 # -- T2 ----------------------------------------------------------------------------------------------------------
 
 _STEPS = 10_000
+#: Where the force on the drifting landmark is looked at.
+_PLACES: Array = np.linspace(5.0, 30.0, 101)
 
 
 def descent_at_one_over_L(claim: Claim, stored: Stored) -> Verdict:
@@ -218,7 +221,8 @@ def descent_at_one_over_L(claim: Claim, stored: Stored) -> Verdict:
         data, kernel = rng.uniform(-1.0, 1.0, (N, d)), nl.Gaussian(rho=rho)
         for start in _starts(data, n, rng):
             rows.append(follow(Case(kernel, data, start)))
-    return decide_descents(claim, pd.DataFrame(rows))
+    first = decide_descents(claim, pd.DataFrame(rows))
+    return decide_convergence(first, drift.follow(), drift.force(_PLACES))
 
 
 def _starts(data: Array, n: int, rng: np.random.Generator) -> Iterator[Array]:
@@ -271,6 +275,38 @@ def decide_descents(claim: Claim, runs: pd.DataFrame) -> Verdict:
     )
 
 
+def decide_convergence(first: Verdict, run: pd.DataFrame, forces: Array) -> Verdict:
+    """T2 from the first rule's verdict, the descent of the counterexample, and the force far out."""
+    check = first.claim.later
+    assert check is not None
+    moved, falls = run["place"].diff().dropna(), run[["R", "gradient"]].diff().dropna()
+    far = float(run["place"].iloc[-1] - run["place"].iloc[0])
+    drifts = bool((moved > 0).all() and (falls < 0).all(axis=None) and far >= check.limit("drift"))
+    outward = bool((forces > 0).all())
+    refuted = drifts and outward
+    measured = (
+        f"In {run['step'].iloc[-1]:,} steps at γ = 1/L the fourth landmark goes from {run['place'].iloc[0]:.4g} to "
+        f"{run['place'].iloc[-1]:.4g}, outward in {int((moved > 0).sum())} of {len(moved)} stretches, while R falls in "
+        f"{int((falls['R'] < 0).sum())} of them, to {run['R'].iloc[-1]:.6f}, and ‖∇R‖ in "
+        f"{int((falls['gradient'] < 0).sum())}, to {number(run['gradient'].iloc[-1], 2)}; the force on it is outward "
+        f"at {int((forces > 0).sum())} of {len(forces)} places up to s = 30."
+    )
+    if not refuted:
+        return replace(first, later=Outcome(first.finding, measured, "The counterexample is none."))
+    why = (
+        "Not as stated: the iterates need not converge. That R decreases and ∇R → 0 is true, and if the landmarks stay "
+        "bounded, with a Gaussian kernel, they do converge; but nothing keeps them bounded. By the first rule, which "
+        f"asked for a vanishing gradient only, the verdict was “{first.finding}”."
+    )
+    return replace(
+        first,
+        finding=Finding.FAILS,
+        why=why,
+        numbers={**first.numbers, "first rule": str(first.finding), "drift": far},
+        later=Outcome(Finding.FAILS, measured, "A landmark that always moves outward, and never stops, has no limit."),
+    )
+
+
 # -- T3 ----------------------------------------------------------------------------------------------------------
 
 
@@ -320,4 +356,123 @@ def decide_assumptions(claim: Claim, quotients: pd.DataFrame, *, refused: bool) 
         else "The bounds hold and are sharp for the Gaussian kernel and for Matérn 3/2 and 5/2; Matérn 1/2 is not "
         "regular enough.",
         {"kernels": len(quotients), "largest": float(bounds.max(axis=None)), "refused": refused},
+        beside="“Regular enough” can be said exactly: the second derivatives of K² are bounded for a Matérn kernel of "
+        "order ν > 1, and for no other; the page on convergence says why.",
+    )
+
+
+# -- T4 ----------------------------------------------------------------------------------------------------------
+
+
+def end_points(claim: Claim, stored: Stored) -> Verdict:
+    """T4, from the stored rows."""
+    found = stored.later_checks()
+    if found is None or claim.id not in found:
+        return nothing_stored(claim)
+    return decide_end_points(claim, pd.DataFrame(found[claim.id]))
+
+
+def nothing_stored(claim: Claim) -> Verdict:
+    """A claim whose rows nobody has computed."""
+    return Verdict(
+        claim,
+        Finding.UNTESTABLE,
+        "Nothing was measured.",
+        "Its rows are not stored; `python -m nystrom_lib.companion.claims.later` computes them.",
+    )
+
+
+def decide_end_points(claim: Claim, rows: pd.DataFrame) -> Verdict:
+    """T4 from how far each descent has come and the eigenvalues where it ended."""
+    parts: dict[str, Finding] = {}
+    shown: list[str] = []
+    numbers: dict[str, float] = {}
+    starts = rows[~rows["pathological"].astype(bool)]
+    for rho, group in starts.groupby("rho", sort=False):
+        arrived = group[group["gradient"] <= claim.limit("arrived")]
+        minima = int((arrived["eigenvalue"] >= claim.limit("minimum")).sum())
+        label = f"ρ = {rho:g}"
+        share = minima / len(arrived) if len(arrived) else 0.0
+        parts[label] = (
+            Finding.UNTESTABLE
+            if 2 * len(arrived) < len(group)
+            else Finding.HOLDS
+            if share >= claim.limit("share")
+            else Finding.IN_PART
+            if share >= 0.5
+            else Finding.FAILS
+        )
+        numbers |= {f"arrived, {label}": len(arrived), f"minima, {label}": minima}
+        least = f" (eigenvalues from {number(arrived['eigenvalue'].min(), 2)} of the largest up)" if minima else ""
+        shown.append(
+            f"{label}: {len(arrived)} of {len(group)} descents have arrived, {minima} of them in a minimum{least}; the "
+            f"gradient ends at {number(group['gradient'].min(), 2)} to {number(group['gradient'].max(), 2)} of its "
+            "first norm"
+        )
+    odd = rows[rows["pathological"].astype(bool)]
+    beside = ""
+    if len(odd):
+        saddle = odd["eigenvalue"].max() < claim.limit("minimum")
+        beside = (
+            "The pathological cases are real. Two landmarks that begin at one place have the same gradient and stay "
+            "together for ever, whatever the step: with one landmark given twice the descent ends with a smallest "
+            f"eigenvalue of {number(odd['eigenvalue'].iloc[0], 2)} of the largest, "
+            + ("a saddle." if saddle else "no saddle here.")
+            + " The protocol draws without replacement, but a multiset of data may hold a point twice."
+        )
+    return Verdict(
+        claim,
+        together(parts.values()),
+        sentence("; ".join(shown)),
+        sentence("; ".join(f"at {rho}: {finding}" for rho, finding in parts.items())),
+        numbers,
+        parts,
+        beside=beside,
+    )
+
+
+# -- C1 ----------------------------------------------------------------------------------------------------------
+
+
+def integrated_variance(claim: Claim, stored: Stored) -> Verdict:
+    """C1."""
+    return decide_integrated_variance(claim, np.array([variance_quotient(case) for case in design_cases()]))
+
+
+def design_cases() -> Iterator[Case]:
+    """Well conditioned, so that an inverse has digits to spare."""
+    for place, kernel in enumerate((nl.Gaussian(rho=1.0), nl.Gaussian(rho=4.0), nl.Matern(1.5), nl.Matern(2.5))):
+        for N, n, d in ((20, 3, 1), (40, 6, 2), (40, 8, 3)):
+            rng = np.random.default_rng([SEED, 5, place, n])
+            data = 2.0 * rng.standard_normal((N, d))
+            yield Case(kernel, data, data[rng.choice(N, n, replace=False)] + 0.3 * rng.standard_normal((n, d)))
+
+
+def variance_quotient(case: Case) -> float:
+    """Trace error over the sum of the variances of a Gaussian process at the data, given its values at the landmarks.
+
+    The variance given the rest is the reciprocal of an entry of the inverse of the joint covariance matrix.
+    """
+    kernel, data, sample = case
+    variances = []
+    for x in data:
+        joint = np.concatenate([x[None], sample])
+        variances.append(1.0 / np.linalg.inv(np.sqrt(kernel.squared(joint)))[0, 0])
+    return nl.nystrom_errors(kernel, data, sample, "trace").trace / float(np.sum(variances))
+
+
+def decide_integrated_variance(claim: Claim, quotients: Array) -> Verdict:
+    """C1 from the quotient in each problem."""
+    most = float(np.abs(quotients - 1.0).max())
+    holds = most <= claim.limit("difference")
+    return Verdict(
+        claim,
+        Finding.HOLDS if holds else Finding.FAILS,
+        f"In {len(quotients)} problems the trace error is the sum of the variances to "
+        + ("rounding." if holds else f"{most:.2g} only."),
+        "K(x, x) − K̂(x, x) is the variance at x given the values at the landmarks: the trace error is N times the "
+        "integrated mean squared error of the design, with the data as the measure."
+        if holds
+        else "There is a problem in which the two differ.",
+        {"problems": len(quotients), "difference": most},
     )

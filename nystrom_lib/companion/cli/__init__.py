@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import click
 
 from .arena import arena
-from .base import GROUP, Group, one_sentence, speak_plainly, tell
+from .base import GROUP, Group, end_like_ctrl_c, one_sentence, speak_plainly, tell
 from .beyond import beyond
 from .book import book
 from .compare import compare
@@ -54,6 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Do what the command line says, then end the process with its exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     speak_plainly()
+    end_like_ctrl_c()
     sys.exit(_status(words))
 
 

@@ -10,21 +10,25 @@ import sys
 import textwrap
 import warnings
 from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
 from typing import Any
 
 import click
 
+from ..._extras import sentence
 from ..errors import CompanionError, ConfigurationError
 
-#: Everything went well; the work failed or numbers differ; the command line makes no sense; Ctrl-C; a closed pipe.
+#: Everything went well; the work failed or numbers differ; the command line makes no sense; Ctrl-C; a closed pipe;
+#: the system asked us to end.
 FINE, FAILED, USAGE, STOPPED, CLOSED = 0, 1, 2, 128 + signal.SIGINT, 128 + signal.SIGPIPE
+ENDED = 128 + signal.SIGTERM
 
 EXIT_CODES = """\b
 Exit codes:
   0    it worked (and what was compared agrees)
   1    it did not: a cell or a computation failed, numbers differ, something is missing
   2    the command line was refused: an unknown command, chapter, parameter or value
-  130  stopped by Ctrl-C; the last line says what is stored
+  130  stopped by Ctrl-C; the last line says what is stored (143: by the system, SIGTERM)
 """
 
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -35,6 +39,41 @@ def _debug_option() -> click.Option:
     return click.Option(
         ["--debug"], is_flag=True, expose_value=False, help="Show the traceback of an error."
     )
+
+
+class Whole(click.ParamType):  # type: ignore[type-arg]  # generic only in the newest click
+    """A whole number, which may also be written as 1e3; ``least`` is the smallest allowed."""
+
+    name = "integer"
+
+    def __init__(self, least: int) -> None:
+        self.least = least
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Read it, or say what it must be."""
+        number = _whole(value)
+        if number is None or number < self.least:
+            self.fail(f"{value!r} must be a whole number, at least {self.least}.", param, ctx)
+        return number
+
+
+def _whole(value: Any) -> int | None:
+    try:
+        return int(value)
+    except ValueError:
+        pass
+    try:
+        number = float(value)
+        return int(number) if number == int(number) else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def installed(*modules: str) -> None:
+    """Say which extra is missing before the work begins, not after it."""
+    for module in modules:
+        if find_spec(module) is None:
+            raise CompanionError(sentence(ModuleNotFoundError(name=module)))
 
 
 class Command(click.Command):
@@ -79,6 +118,20 @@ def speak_plainly() -> None:
     logging.getLogger("asyncio").setLevel(logging.CRITICAL)
 
 
+_asked_to_end = False
+
+
+def end_like_ctrl_c() -> None:
+    """Let SIGTERM do what Ctrl-C does: temporary folders go, and the last line says what is stored."""
+
+    def end(*_: object) -> None:
+        global _asked_to_end
+        _asked_to_end = True
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, end)
+
+
 def tell(sentence: str) -> None:
     """One line on standard error."""
     click.echo(f"nystrom: {sentence}", err=True)
@@ -95,7 +148,7 @@ def one_sentence(error: BaseException) -> tuple[int, str]:
     if isinstance(error, click.ClickException):
         return error.exit_code, error.format_message()
     if isinstance(error, KeyboardInterrupt | click.Abort):
-        return STOPPED, str(error) or "Stopped; nothing was stored."
+        return ENDED if _asked_to_end else STOPPED, str(error) or "Stopped; nothing was stored."
     if isinstance(error, BrokenPipeError):
         # Nobody reads on, and the interpreter must not complain about that when it ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -105,8 +158,10 @@ def one_sentence(error: BaseException) -> tuple[int, str]:
         return USAGE, text
     if isinstance(error, CompanionError | OSError) or _ours(error):
         return FAILED, text
+    if isinstance(error, ModuleNotFoundError):
+        return FAILED, sentence(error)
     if isinstance(error, ImportError):
-        return FAILED, f"{text}; is the part of the project that this command needs installed?"
+        return FAILED, text
     return FAILED, f"{type(error).__name__}: {text or 'no reason given'} (--debug shows where it came from)."
 
 

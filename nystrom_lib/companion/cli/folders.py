@@ -17,9 +17,19 @@ RUNS = Path("runs")
 
 
 def next_folder(name: str) -> Path:
-    """Where a run goes that is not told where: the next free number below ``runs``."""
-    taken = [int(path.name.rpartition("-")[2]) for path in _numbered(name)]
-    return RUNS / f"{name}-{max(taken, default=0) + 1:03d}"
+    """Where a run goes that is not told where: the next free number below ``runs``, taken by making the folder."""
+    number = max((int(path.name.rpartition("-")[2]) for path in _numbered(name)), default=0)
+    while True:
+        number += 1
+        folder = RUNS / f"{name}-{number:03d}"
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError:  # another run began just now
+            continue
+        except OSError as error:
+            reason = error.strerror or error
+            raise ConfigurationError("--out", f"is not given, and {folder} cannot be made: {reason}.") from None
+        return folder
 
 
 def stopped_folder(name: str, parameters: Mapping[str, Any]) -> Path:

@@ -23,11 +23,9 @@ def list_chapters() -> None:
     """
     from ..chapters import CHAPTERS
 
-    rows = [
-        [str(each.number), each.name, each.section, each.title, "" if each.path.is_file() else "(notebook missing)"]
-        for each in CHAPTERS.values()
-    ]
-    click.echo(table(["", "name", "paper", "title", ""], rows, right=[0]))
+    there = [each for each in CHAPTERS.values() if each.path.is_file()]
+    rows = [[str(each.number), each.name, each.section, each.title] for each in there]
+    click.echo(table(["", "name", "paper", "title"], rows, right=[0]))
     click.echo("\nnystrom params NAME shows what one takes, nystrom run NAME runs it.")
 
 

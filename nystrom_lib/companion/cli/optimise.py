@@ -1,34 +1,45 @@
-"""``nystrom optimise``: the method on a file of the user's, without a notebook."""
+"""``nystrom optimise``: good landmarks for a file of the user's, without a notebook."""
 
 from __future__ import annotations
 
+import csv
 import json
+import queue
 import re
+import sys
 import tempfile
+import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from ...advice import KERNEL_NAMES
+from ...landmarks import METHODS
+from ...starts import STARTS
+from .. import writing
 from ..errors import CompanionError, ConfigurationError, Interrupted
-from .base import Command, duration, table, tell
+from .base import Command, Whole, duration, installed, table, tell
 from .run import JOBS
 
 if TYPE_CHECKING:
-    from ...datasets import Dataset
-    from ..experiments.config import Experiment
-    from ..results.table import Results
     from ..studies.own_data import Optimised, Request
 
 #: What the library calls an option, and what it is called here: its sentences are passed on.
 _CALLED = {
     "without=": "--without",
+    "one_hot=True": "--one-hot",
+    "one_hot takes": "--one-hot takes",
     "standardise=False": "--no-standardise",
     "missing='drop'": "--missing drop",
     "missing='keep'": "--missing keep",
 }
+_OURS = r"(columns|without|array|separator|header) (names|must|is)|(rho|seconds|method|start) is"
 _PICTURES = (".png", ".svg", ".pdf")
+T = TypeVar("T")
+WHAT = "landmark points in the units of the file"
 
 
 def _output(*endings: str) -> Any:
@@ -45,85 +56,101 @@ def _output(*endings: str) -> Any:
 
 
 def _listed(context: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(name.strip() for text in value for name in text.split(",") if name.strip())
+    """Names between commas; one that holds a comma stands in quotes."""
+    names = (name.strip() for row in csv.reader(value, skipinitialspace=True) for name in row)
+    return tuple(name for name in names if name)
 
 
-@click.command("optimise", cls=Command, short_help="the method on your own file, without a notebook")
+@click.command("optimise", cls=Command, short_help="good landmarks for your own file")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("-n", "n", type=click.IntRange(min=1), default=100, show_default=True, help="How many landmark points.")
+@click.option("-n", "n", type=Whole(1), default=100, show_default=True, help="How many landmark points.")
 @click.option(
     "-o", "--out", type=click.Path(dir_okay=False, path_type=Path), callback=_output(".npy", ".csv"),
     default="landmarks.npy", show_default=True, help="Where the landmarks go, as .npy or .csv.",
 )  # fmt: skip
 @click.option(
     "--plot", type=click.Path(dir_okay=False, path_type=Path), callback=_output(*_PICTURES), metavar="PICTURE",
-    help="Draw where the landmarks went, and how R fell (.png, .svg, .pdf).",
+    help="Draw the landmarks, and what uniform ones would cost (.png, .svg, .pdf).",
 )  # fmt: skip
+@click.option(
+    "--method", "--objective", "method", type=click.Choice(METHODS), default="auto", show_default=True,
+    help="What to descend on (auto to radial-skd: the paper's is radial-skd), or a way to choose points.",
+)  # fmt: skip
+@click.option("--seconds", type=float, metavar="S", help="How long to descend; by default until more gains little.")
+@click.option("--iterations", type=Whole(0), metavar="T", help="How many steps instead.")
+@click.option(
+    "--start", type=click.Choice(list(STARTS)), default="uniform", show_default=True, help="Where a descent begins."
+)
+@click.option("--kernel", type=click.Choice(KERNEL_NAMES), default="gaussian", show_default=True, help="The kernel K.")
+@click.option("--rho", type=float, help="ρ of the kernel; by default 1 over the median squared distance.")
 @click.option(
     "--columns", multiple=True, callback=_listed, metavar="A,B,…",
     help="Use these columns only, in this order; where they have no names they are x0, x1, …",
 )  # fmt: skip
 @click.option("--without", multiple=True, callback=_listed, metavar="A,B,…", help="Leave these columns out.")
+@click.option("--one-hot", is_flag=True, help="Turn each column of words into columns of 0 and 1.")
+@click.option(
+    "--header/--no-header", default=None, help="Does the first line name the columns? By default if it has no number."
+)
+@click.option("--separator", metavar="X", help="Between the fields of a text file; by default what makes them even.")
+@click.option("--array", metavar="NAME", help="Which array of an .npz file.")
 @click.option(
     "--missing", type=click.Choice(["drop", "keep", "refuse"]), default="drop", show_default=True,
     help="Rows with missing values: leave out, fill with the column's mean, or fail.",
 )  # fmt: skip
 @click.option("--missing-code", multiple=True, metavar="CODE", help="What else stands for a missing value: -999, ?, …")
 @click.option("--no-standardise", is_flag=True, help="Use the columns as they are, not with mean 0 and variance 1.")
-@click.option("--separator", metavar="TEXT", help="Between the fields of a text file; by default a comma.")
-@click.option("--array", metavar="NAME", help="Which array of an .npz file.")
-@click.option("--kernel", type=click.Choice(KERNEL_NAMES), default="gaussian", show_default=True, help="The kernel K.")
-@click.option("--rho", type=float, help="ρ of the kernel; by default 1 over the median squared distance.")
-@click.option("--step", type=float, help="The step γ; by default found by a short trial.")
-@click.option(
-    "--iterations", type=click.IntRange(min=1), metavar="T", help="By default 1,000 exact or 5,000 stochastic ones."
-)
-@click.option("--batch-size", type=click.IntRange(min=0), metavar="B", help="0: the exact gradient; by default by N.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Decides every draw.")
+@click.option("--seed", type=Whole(0), default=0, show_default=True, help="Decides every draw.")
 @JOBS
 def optimise(
     file: Path,
     n: int,
     out: Path,
     plot: Path | None,
+    method: str,
+    seconds: float | None,
+    iterations: int | None,
+    start: str,
+    kernel: str,
+    rho: float | None,
     columns: tuple[str, ...],
     without: tuple[str, ...],
+    one_hot: bool,
+    header: bool | None,
+    separator: str | None,
+    array: str | None,
     missing: str,
     missing_code: tuple[str, ...],
     no_standardise: bool,
-    separator: str | None,
-    array: str | None,
-    kernel: str,
-    rho: float | None,
-    step: float | None,
-    iterations: int | None,
-    batch_size: int | None,
     seed: int,
     jobs: int | None,
 ) -> None:
-    """Choose n landmark points for the data in FILE and move them by (stochastic) gradient descent on the radial SKD.
+    """Find n landmark points for the data in FILE whose Nyström approximation has a small error.
 
-    FILE is CSV (also compressed), TSV, Parquet, NPY or NPZ, a row for each point. What is not given is chosen by a
-    rule that is printed with its result: columns are standardised; ρ is 1 over the median squared distance; up to
-    5,000 points the exact gradient is used, Eq. (5), beyond that stochastic ones, Eq. (6); and the step is half the
-    one that lowers R most in a short trial on at most 2,000 of the points. Should R not get lower, the step is cut to
-    a quarter and the descent done again.
+    FILE is CSV (also compressed; semicolons, tabulators and decimal commas are recognised), Parquet, NPY or NPZ, a row
+    for each point. By default columns are standardised, ρ is 1 over the median squared distance, and a descent on the
+    trace error itself moves a uniform sample until more steps gain little; --method radial-skd is the paper's own
+    method. What was chosen is printed with its reason.
 
-    R and the trace error of the Nyström approximation are printed before and after. The landmarks are saved in the
-    units of FILE (the standardisation is undone), and beside them, in a file of the same name that ends in .json,
-    everything that was done: with it the run can be repeated.
+    Printed are the trace error before and after; up to 5,500 points also the smallest error possible and how many times
+    that ours is (E_tr); and how many uniform landmarks the same error would take. Ctrl-C ends the descent and keeps the
+    best so far. The landmarks are saved in the units of FILE, and beside them, in a file of the same name that ends
+    in .json, everything that was done.
 
     \b
     Examples:
       nystrom optimise measurements.csv -n 100 -o landmarks.npy
       nystrom optimise measurements.csv --without id,date --missing-code -999 --plot landmarks.png
-      nystrom optimise points.npy -n 50 --rho 0.2 --step 5e-8 --batch-size 50 --iterations 4000
+      nystrom optimise abalone.data --one-hot          words become columns of 0 and 1
+      nystrom optimise points.npy -n 50 --method radial-skd --rho 0.2 --iterations 4000
+      nystrom optimise points.npy -n 500 --seconds 60 --start kmeans
     """
     from ..experiments.components import File
     from ..studies.own_data import Request
 
-    if out.absolute() == file.absolute():
-        raise ConfigurationError("--out", f"is {str(out)!r}, the file with the data; name another.")
+    _check_outputs(file, out, plot)
+    if plot is not None:
+        installed("matplotlib")
     source = File(
         path=str(file),
         columns=columns or None,
@@ -131,97 +158,214 @@ def optimise(
         missing=missing,
         missing_numbers=tuple(float(code) for code in missing_code if _is_number(code)),
         missing_words=tuple(code for code in missing_code if not _is_number(code)),
+        one_hot=one_hot,
         standardise=not no_standardise,
         separator=separator,
+        header=header,
         array=array,
     )
-    request = Request(source, n, kernel, rho, step, iterations, batch_size, seed)
+    request = Request(source, n, kernel, rho, method, start, iterations, seconds, seed)
     try:
-        found = _optimised(request, jobs)
+        found, report = _optimised(request, jobs)
     except ConfigurationError:
         raise
     except ValueError as error:
         raise _translated(error) from error
-    click.echo(_report(found))
-    for what, path in _saved(found, out, plot).items():
+    # Saved first: whoever reads what is printed may have gone.
+    saved = _saved(found, out, plot)
+    click.echo(report)
+    for what, path in saved.items():
         click.echo(f"{what:<10} {path}")
 
 
-def _optimised(request: Request, jobs: int | None) -> Optimised:
-    from ..running.runner import aside
-    from ..studies.own_data import optimised
+# -- doing it --------------------------------------------------------------------------------------------------
+
+
+def _optimised(request: Request, jobs: int | None) -> tuple[Optimised, str]:
+    """The landmarks, and what to say of them."""
+    import nystrom_lib as nl
 
     dataset = request.source.load(request.seed)
-    tell(f"{dataset.name}: {dataset.N:,} points; choosing what was not given …")
-    advice = aside(lambda: request.advice(dataset))
-    found = optimised(request, dataset, advice, lambda experiment: _results(experiment, dataset, jobs), tell)
-    before, after = found.measured("R")
-    if after != after:
-        at = int(found.results.table["diverged_at"].max())
-        raise CompanionError(f"The descent left the finite numbers at iteration {at}; try a smaller --step.")
-    if not found.is_lower:
-        raise CompanionError(
-            f"R did not get lower with γ = {found.advice.step:g} ({before:.6g} before, {after:.6g} after), so nothing "
-            "was saved; try a smaller --step or more --iterations."
-        )
-    return found
+    stop = threading.Event()
+
+    def work() -> tuple[Optimised, str]:
+        with nl.threads(jobs or nl._threads.available()):
+            chosen = request.chosen(dataset)
+            tell(f"{dataset.name}: {dataset.N:,} points; looking for {request.n:,} landmarks …")
+            began = time.monotonic()
+            with _Bar(stop) as bar:
+                found = request.found(dataset, chosen, bar.progress, bar.watch)
+            return found, _report(found, time.monotonic() - began, stop)
+
+    return _stoppable(work, stop)
 
 
-def _results(experiment: Experiment, dataset: Dataset, jobs: int | None) -> Results:
-    from ..running.runner import run
+def _stoppable(work: Callable[[], T], stop: threading.Event) -> T:
+    """Do ``work`` on another thread; the first Ctrl-C asks it to come to an end, the second leaves."""
+    results: queue.SimpleQueue[tuple[bool, Any]] = queue.SimpleQueue()
 
-    # The trace error is what the paper looks at for large N; the others cost O(N³).
-    experiment = experiment.replace(norms=("trace",), factors=False)
-    with tempfile.TemporaryDirectory(prefix="nystrom-") as folder:
+    def task() -> None:
         try:
-            return run(experiment, folder, dataset=dataset, threads=jobs)
+            results.put((True, work()))
+        except BaseException as error:
+            results.put((False, error))
+
+    threading.Thread(target=task, daemon=True).start()
+    while True:
+        try:
+            good, value = results.get()
+            break
         except KeyboardInterrupt:
-            raise Interrupted("Stopped before the descent was done; nothing was saved.") from None
+            if stop.is_set():
+                raise Interrupted("Stopped before the descent was done; nothing was saved.") from None
+            stop.set()
+            tell("stopping; the best so far is kept (Ctrl-C again: it is not)")
+    if not good:
+        raise value
+    done: T = value
+    return done
 
 
-def _report(found: Optimised) -> str:
-    data, results = found.dataset, found.results
+class _Bar:
+    """How far the descent has come, with the error so far; nothing where there is no terminal."""
+
+    def __init__(self, stop: threading.Event) -> None:
+        self._stop = stop
+        self._bar: Any = None
+
+    def __enter__(self) -> _Bar:
+        from tqdm import tqdm
+
+        if sys.stderr.isatty():
+            form = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}, {postfix}"
+            self._bar = tqdm(total=1.0, desc="descent", dynamic_ncols=True, bar_format=form)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+    def progress(self, done: int) -> None:
+        """Between steps."""
+        if self._stop.is_set():
+            raise StopIteration
+
+    def watch(self, share: float, error: float) -> None:
+        """Now and then."""
+        if self._bar is not None:
+            self._bar.set_postfix_str(f"mean error {error:.4g}", refresh=False)
+            self._bar.update(share - self._bar.n)
+
+
+# -- saying it -------------------------------------------------------------------------------------------------
+
+
+def _report(found: Optimised, seconds: float, stop: threading.Event) -> str:
+    data, n = found.dataset, found.request.n
     left_out = "".join(f"; {reason}: {count:,}" for reason, count in data.removed if count)
-    names = {"R": "R, Eq. (3)" if "squared_norm" in results.constants else "R − ‖K‖_F²", "trace": "trace error"}
-    rows = []
-    for quantity, name in names.items():
-        before, after = found.measured(quantity)
-        rows.append([name, f"{before:.6g}", f"{after:.6g}", _change(before, after)])
-    seconds = float(results.table["seconds"].max())
+    tell("computing the trace error …")
+    rows = [["before", f"{found.before:.6g}", ""], ["after", f"{found.after:.6g}", _change(found)]]
+    words = []
+    if stop.is_set():
+        words.append("The descent was stopped; these are the best landmarks it had found.")
+    else:
+        if data.N <= _full_report():
+            tell("computing the smallest error possible …")
+        if found.best is not None:
+            factor = "" if found.factor is None else f"E_tr = {found.factor:.4g}"
+            rows.append(["best possible", f"{found.best:.6g}", factor])
+        tell("counting how many uniform landmarks that would take …")
+        number, enough = found.equivalent
+        words.append(
+            f"Uniform landmarks would need {'' if enough else 'more than '}{number:,} for the same error "
+            f"({number / n:.1f} times as many)."
+        )
     lines = [
         f"{data.name}: N = {data.N:,}, d = {data.d}{left_out}",
-        *(f"  {reason}" for reason in found.advice.reasons),
+        *(f"  {reason}" for reason in found.reasons),
         "",
-        table(["", "before", "after", "change"], rows, right=[1, 2, 3]),
+        table(["trace error", "", ""], rows, right=[1]),
         "",
-        f"{found.advice.n} landmarks moved in {duration(seconds)}; they are saved in the units of {data.name}.",
+        *words,
+        f"{n:,} landmarks found in {duration(seconds)}.",
     ]
     return "\n".join(lines)
 
 
-def _change(before: float, after: float) -> str:
-    if before <= 0:  # without its constant R is negative, and a percentage would say nothing
-        return f"{after - before:+.3g}"
-    return f"{100 * (after / before - 1):+.1f} %"
+def _full_report() -> int:
+    from ..studies.own_data import FULL_REPORT
+
+    return FULL_REPORT
+
+
+def _change(found: Optimised) -> str:
+    if found.found.sample is found.found.start:
+        return "the start, which nothing was better than" if found.found.steps else ""
+    return f"{100 * (found.after / found.before - 1):+.1f} %" if found.before > 0 else ""
+
+
+# -- saving it -------------------------------------------------------------------------------------------------
+
+
+def _check_outputs(file: Path, out: Path, plot: Path | None) -> None:
+    """Nothing may be written over the data, nor over a .json file that is not a record of ours."""
+    record = out.with_suffix(".json")
+    for option, path in (("--out", out), ("--out", record), ("--plot", plot)):
+        if path is not None and writing.same_file(path, file):
+            raise ConfigurationError(option, f"is {str(path)!r}, the file with the data; name another.")
+    if record.exists() and not _is_record(record):
+        raise ConfigurationError(
+            "--out", f"is {str(out)!r}, whose record would be written over {str(record)!r}, a file of another kind."
+        )
+
+
+def _is_record(path: Path) -> bool:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(found, dict) and str(found.get("what", "")).startswith(WHAT)
 
 
 def _saved(found: Optimised, out: Path, plot: Path | None) -> dict[str, Path]:
-    """Write landmarks, record and picture; what each is, and where."""
-    import numpy as np
+    """Write landmarks, record and picture, each whole; what each is, and where.
 
-    if out.suffix.lower() == ".csv":
-        found.frame().to_csv(out, index=False)
-    else:
-        np.save(out, found.landmarks, allow_pickle=False)
-    record = out.with_suffix(".json")
-    record.write_text(json.dumps(found.record(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    written = {"landmarks": out, "record": record}
+    Where the place that was asked for cannot be written, another is taken and named: the descent is not lost.
+    """
+    try:
+        written = _write(found, out)
+    except OSError as error:
+        elsewhere = Path(tempfile.mkdtemp(prefix="nystrom-")) / out.name
+        try:
+            _write(found, elsewhere)
+        except OSError as second:
+            raise CompanionError(
+                f"The landmarks can be saved neither as {out} ({error}) nor as {elsewhere} ({second})."
+            ) from second
+        raise CompanionError(
+            f"{out} cannot be written ({error.strerror or error}); the landmarks are in {elsewhere}."
+        ) from error
     if plot is not None:
         from ..figures.own_data import report
 
-        report(found).savefig(plot)
+        tell("drawing …")
+        figure = report(found)
+        writing.whole(plot, lambda part: figure.savefig(part))
         written["picture"] = plot
     return written
+
+
+def _write(found: Optimised, out: Path) -> dict[str, Path]:
+    import numpy as np
+
+    record = out.with_suffix(".json")
+    text = json.dumps(found.record(), indent=1, ensure_ascii=False) + "\n"
+    if out.suffix.lower() == ".csv":
+        writing.whole(out, lambda part: found.frame().to_csv(part, index=False))
+    else:
+        writing.whole(out, lambda part: np.save(part, found.landmarks, allow_pickle=False))
+    writing.whole(record, lambda part: part.write_text(text, encoding="utf-8"))
+    return {"landmarks": out, "record": record}
 
 
 def _is_number(text: str) -> bool:
@@ -237,6 +381,6 @@ def _translated(error: ValueError) -> Exception:
     text = str(error)
     for theirs, ours in _CALLED.items():
         text = text.replace(theirs, ours)
-    if re.match(r"(columns|without|array) (names|must)|(rho|step) is", text):
+    if re.match(_OURS, text):
         return ConfigurationError("", f"--{text}")
     return ConfigurationError("", f"-{text}") if text.startswith("n is") else ValueError(text)

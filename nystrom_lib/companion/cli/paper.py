@@ -17,11 +17,11 @@ from .run import DASK, JOBS
 @click.argument("names", nargs=-1)
 @click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
-    help="Where the results go, NAME.parquet each; by default the project's results/.",
+    help="Where the results go, NAME.parquet each; by default results/ (of the checkout, if there is one).",
 )  # fmt: skip
 @click.option(
     "--work", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
-    help="Where finished repetitions are kept on the way; by default the project's .cache/paper.",
+    help="Where finished repetitions are kept on the way; by default the checkout's .cache/paper.",
 )  # fmt: skip
 @JOBS
 @DASK
@@ -41,7 +41,7 @@ def paper(
       nystrom paper figure-1 'figure-2*'
       nystrom paper --out results --jobs 8
     """
-    from ..checkout import RESULTS, ROOT
+    from ..checkout import NEW_RESULTS, WORK
     from ..experiments.paper import PAPER
     from .chosen import chosen
 
@@ -49,7 +49,7 @@ def paper(
     if only_list:
         _list(wanted)
         return
-    out, work = out or RESULTS, work or ROOT / ".cache" / "paper"
+    out, work = out or NEW_RESULTS, work or WORK
     rows: list[list[str]] = []
     for place, name in enumerate(wanted):
         tell(f"{name} ({place + 1} of {len(wanted)})")

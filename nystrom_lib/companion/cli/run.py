@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import ConfigurationError, Interrupted
+from ..errors import CompanionError, ConfigurationError, Interrupted
 from . import folders
-from .base import Command, duration
+from .base import Command, Whole, duration, installed
 
 if TYPE_CHECKING:
     from ..chapters import Chapter
@@ -25,7 +25,7 @@ FILE = click.option(
     help="Values from a YAML file of lines `key: value`; those of -p come over them.",
 )  # fmt: skip
 JOBS = click.option(
-    "--jobs", type=click.IntRange(min=1), metavar="N", help="Threads to use, by default one per core."
+    "--jobs", type=Whole(1), metavar="N", help="Threads to use, by default one per core."
 )
 DASK = click.option(
     "--dask", metavar="ADDRESS", help="Send the repetitions to this Dask scheduler, e.g. tcp://10.0.0.5:8786."
@@ -85,7 +85,10 @@ def run(
 
     found = chapter(name)
     values = merged(file, pairs)
-    parameters = found.settings(values, profile).to_plain()
+    check_extras(as_book, dask)
+    settings = found.settings(values, profile)
+    found.ready(settings)
+    parameters = settings.to_plain()
     folder = out or (folders.stopped_folder(name, parameters) if resume else folders.next_folder(name))
     began = time.monotonic()
     execute_chapter(found, values, folder, profile=profile, jobs=jobs, dask=dask, resume=resume)
@@ -93,6 +96,15 @@ def run(
     click.echo(_left_behind(folder))
     if as_book:
         click.echo(f"book      {small_book([folder], folder / 'book')}")
+
+
+def check_extras(as_book: bool, dask: str | None) -> None:
+    """What a run needs besides its notebook, before it begins."""
+    from ..checkout import IS_CHECKOUT
+
+    installed("papermill", *(["distributed"] if dask else []), *(["jupyter_book", "sphinx"] if as_book else []))
+    if as_book and not IS_CHECKOUT:
+        raise CompanionError("--book needs the pages of the book, which come with a checkout of the project.")
 
 
 def merged(file: Path | None, pairs: Iterable[str]) -> dict[str, Any]:

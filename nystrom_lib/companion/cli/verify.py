@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..errors import CompanionError
-from .base import Command, duration, table, tell
+from .base import Command, Whole, duration, table, tell
 from .run import JOBS
 
 if TYPE_CHECKING:
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 @click.command("verify", cls=Command, short_help="recompute stored results and compare")
 @click.argument("names", nargs=-1)
 @click.option(
-    "--repetitions", "-k", type=click.IntRange(min=1), default=3, show_default=True, metavar="K",
+    "--repetitions", "-k", type=Whole(1), default=3, show_default=True, metavar="K",
     help="How many repetitions of each to compute again.",
 )  # fmt: skip
 @click.option(
-    "--seed", type=click.IntRange(min=0), metavar="S",
+    "--seed", type=Whole(0), metavar="S",
     help="Draw the repetitions with this seed; by default they are spread evenly.",
 )  # fmt: skip
 @click.option(
@@ -80,7 +80,7 @@ def verify(
             differing.append(name)
         if all_numbers or not comparison.agree:
             click.echo(f"{name}\n{numbers(comparison, all_numbers)}\n")
-    click.echo(table(["results", "repetitions", "verdict", "time"], rows, right=[3]))
+    click.echo(table(["results", "repetition no.", "verdict", "time"], rows, right=[3]))
     bad = differing + failed
     if bad:
         raise CompanionError(f"{len(bad)} of {len(wanted)} do not agree: {', '.join(bad)}.")

@@ -117,6 +117,7 @@ class File(DataSource):
     missing: str = setting("drop", choices=("drop", "keep", "refuse"))
     missing_numbers: tuple[float, ...] = ()
     missing_words: tuple[str, ...] = ()
+    one_hot: bool = False
     standardise: bool = True
     ddof: int = setting(0, choices=(0, 1))
     memory_map: bool = False
@@ -135,6 +136,7 @@ class File(DataSource):
             without=self.without,
             missing=self.missing,  # type: ignore[arg-type]
             missing_codes=(*self.missing_numbers, *self.missing_words),
+            one_hot=self.one_hot,
             standardise=self.standardise,
             ddof=self.ddof,
             memory_map=self.memory_map,

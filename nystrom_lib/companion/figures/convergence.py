@@ -9,6 +9,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
+from ..studies import drift as counterexample
 from ..studies.steps import Run
 from . import style
 
@@ -110,4 +111,23 @@ def descents(runs: Mapping[str, Run], ceiling: float) -> Figure:
     axes.set_ylim(top=8.0 * ceiling)
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     style.label(axes, "iteration $t + 1$", r"$R(S^{(t)})$")
+    return figure
+
+
+@style.drawn
+def drift(run: pd.DataFrame) -> Figure:
+    """A landmark that drifts off for ever: its place, the gradient, and R above its limit, from ``studies.drift``."""
+    figure, panels = style.subplots(1, 3, height=2.6)
+    t = run["step"].to_numpy()[1:]
+    above = run["R"].to_numpy()[1:] - counterexample.limit()
+    for axes, values, what in (
+        (panels[0, 0], run["place"].to_numpy()[1:], "place of the fourth landmark"),
+        (panels[0, 1], run["gradient"].to_numpy()[1:], r"$\|\nabla R(S^{(t)})\|$"),
+        (panels[0, 2], above, r"$R(S^{(t)})$ above its limit"),
+    ):
+        axes.plot(t, values, color=style.OPTIMISED, marker=".", markersize=4)
+        axes.set_xscale("log")
+        style.label(axes, "step $t$", what)
+    panels[0, 1].set_yscale("log")
+    panels[0, 2].set_yscale("log")
     return figure

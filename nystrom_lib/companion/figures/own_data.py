@@ -1,28 +1,42 @@
-"""The picture of chapter 9: the reader's data in a plane, the landmarks' way through it, and how R fell."""
+"""The picture of chapter 9: the reader's data in a plane with the landmarks, and what uniform ones would cost."""
 
 from __future__ import annotations
 
+import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ..studies.own_data import Optimised, plane, thinned
-from . import decay, paths, style
+from ..wording import mathtext
+from . import paths, style
 
 
 @style.drawn
 def report(found: Optimised) -> Figure:
     """Two panels side by side; up to two columns are shown in their own units, more in a plane through them."""
-    data, results = found.dataset, found.results
-    (iterations, path), shown, view = results.path(0), thinned(data.X), plane(data)
+    data, view = found.dataset, plane(found.dataset)
+    shown, ends = thinned(data.X), np.stack([found.found.start, found.found.sample])
     if data.d <= 2:
-        shown, path = data.in_original_units(shown), data.in_original_units(path)
-    points, ways, labels = view(shown), view(path), view.labels
-    if data.d == 1:  # across the one column, how far the descent has come
-        ways[:, :, 1] = iterations[:, None]
-        labels = labels[0], "iteration"
+        shown, ends = data.in_original_units(shown), data.in_original_units(ends)
+    points, ways, labels = view(shown), view(ends), view.labels
+    if data.d == 1:  # across the one column, before and after
+        ways[:, :, 1] = np.array([0.0, 1.0])[:, None]
+        labels = labels[0], "before and after"
     figure, panels = style.subplots(1, 2, height=3.9, width_ratios=[1, 0.9])
     paths.landmarks(panels[0, 0], points, ways)
-    style.label(panels[0, 0], *labels)
+    style.label(panels[0, 0], *map(mathtext, labels))
     panels[0, 0].set_aspect("auto")
-    quantity = "$R(S^{(t)})$" if results.experiment.constant else r"$R(S^{(t)}) - \|\mathbf{K}\|_F^2$"
-    decay.panel(panels[0, 1], {"": (iterations, results.curves["R"])}, quantity=quantity)
+    _uniform(panels[0, 1], found)
     return figure
+
+
+def _uniform(axes: Axes, found: Optimised) -> None:
+    """The error of uniform landmarks by their number, and ours."""
+    numbers, errors = zip(*found.uniform.items(), strict=True)
+    axes.plot(numbers, errors, "o-", color=style.COLOURS["initial"], markersize=3, label="uniform landmarks")
+    axes.plot([found.request.n], [found.ours], "o", color=style.COLOURS["optimised"], label="optimised")
+    axes.axhline(found.ours, color=style.COLOURS["optimised"], linestyle=":")
+    if min(errors) > 0.0 and found.ours > 0.0:
+        axes.set_yscale("log")
+    style.label(axes, "number of landmarks", "mean error of a point")
+    axes.legend()

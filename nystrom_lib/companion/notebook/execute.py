@@ -9,6 +9,7 @@ import json
 import logging
 import os
 import shutil
+import socket
 import sys
 import tempfile
 import threading
@@ -101,14 +102,25 @@ def execute(
                 f"Stopped: what is finished is kept in {folder}; the same command with --resume goes on from there."
             ) from None
         except ChapterError as error:
-            record.end("failed", cell=error.cell, reason=error.reason)
+            with suppress(OSError):  # the disk may be full, which is what it says
+                record.end("failed", cell=error.cell, reason=error.reason)
             raise
         finally:
             if target.is_file():
-                write_html(target, this)
+                _write_page(target, this)
         shutil.rmtree(folder / REPETITIONS, ignore_errors=True)
         record.end("finished")
     return target
+
+
+def _write_page(target: Path, this: Chapter) -> None:
+    try:
+        write_html(target, this)
+    except OSError as error:
+        raise ChapterError(
+            f"The page of {target} cannot be written ({error.strerror or error}); the notebook is whole.",
+            chapter=this.name,
+        ) from None
 
 
 def run_notebook(
@@ -144,6 +156,7 @@ def run_notebook(
     # A run that fails early must not leave an older notebook behind that looks like its own.
     target.unlink(missing_ok=True)
     values = {name: _listed(value) for name, value in this.changed(settings).items()}
+    _loopback()
     with tempfile.TemporaryDirectory(prefix="nystrom-") as scratch:
         try:
             papermill.execute_notebook(
@@ -171,10 +184,28 @@ def run_notebook(
             died = isinstance(error, DeadKernelError)
             what = "the kernel died; if the system killed it for want of memory, use smaller parameters"
             raise _failed(this, target, type(error).__name__, what if died else str(error), "") from None
+        except (OSError, UnicodeError) as error:
+            # papermill empties the notebook before it writes: half of one must not stay behind
+            target.unlink(missing_ok=True)
+            reason = getattr(error, "strerror", None) or str(error)
+            raise ChapterError(
+                f"Chapter {this.name} stopped: {target} cannot be written ({reason}).", chapter=this.name, reason=reason
+            ) from None
         finally:
             if target.is_file():
                 write_notebook(clean(read_notebook(target)), target)
     return read_notebook(target)
+
+
+def _loopback() -> None:
+    """See that processes of this machine can speak to each other: else a kernel would be waited for in vain."""
+    try:
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            socket.create_connection(server.getsockname(), timeout=5).close()
+    except OSError as error:
+        raise ChapterError(
+            f"Notebooks need the machine's own network, 127.0.0.1, which does not answer ({error.strerror or error})."
+        ) from None
 
 
 #: papermill takes braces in a path for the name of a parameter.

@@ -27,7 +27,11 @@ def kernel_class(folder: Path, log: Path, environment: Mapping[str, str]) -> typ
         Variables to set.
     """
     spec = KernelSpec(
-        argv=[sys.executable, "-Xfrozen_modules=off", "-m", "ipykernel_launcher", "-f", "{connection_file}"],
+        # -P and ignore_cwd: a matplotlib.py in the present folder is a file of the user's, not ours to import.
+        argv=[
+            *(sys.executable, "-P", "-Xfrozen_modules=off", "-m", "ipykernel_launcher", "-f", "{connection_file}"),
+            "--IPKernelApp.ignore_cwd=True",
+        ],
         display_name="Python 3",
         language="python",
         # A dollar sign would be taken for the name of another variable.

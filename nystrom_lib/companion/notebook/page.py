@@ -33,7 +33,7 @@ from ..errors import ConfigurationError
 from ..experiments.config import Experiment
 from ..results import provenance
 from ..settings import Settings, refuse_unknown
-from ..wording import number
+from ..wording import markdown, number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,6 +76,8 @@ def begin(which: str | Chapter, names: Mapping[str, Any]) -> Page:
         _begun.append(names)
     page = Page(this, this.settings({name: names[name] for name in declared if name in names}))
     _style()
+    # with a handler, if only this one, the library's log does not come to standard error, which a notebook would keep
+    logging.getLogger("nystrom_lib").addHandler(logging.NullHandler())
     page._show_parameters()
     return page
 
@@ -180,6 +182,10 @@ class Page:
         if stored is None:
             results, origin = self._compute(experiment)
         else:
+            if self.dask is not None:
+                raise ConfigurationError(
+                    "--dask", f"has nothing to do: {stored.name} is stored; change a parameter, or leave it out."
+                )
             name = name or stored.name
             results, origin = stored.results, stored.verified(recompute, self.jobs)
             self._stored.setdefault(_made(results), []).append(stored.name)
@@ -275,23 +281,29 @@ class Page:
         self.folder.mkdir(parents=True, exist_ok=True)
         return self.folder / name
 
+    @property
+    def threads(self) -> str:
+        """On how many threads this page computes, in words."""
+        count = self.jobs or provenance.cores()
+        return f"{count} thread{'s' if count != 1 else ''}"
+
     def foot(self) -> None:
         """Where the numbers come from, how long it took, and the line that does it again."""
         here = provenance.environment()
         commit = f", commit {here['commit'][:10]}{' with changes' if here['dirty'] else ''}" if here["commit"] else ""
         packages = ", ".join(f"{name} {version}" for name, version in here["packages"].items())
-        threads = self.jobs or here["cores"]
         rows = [
-            ["Run", f"{time.perf_counter() - self._began:.1f} s on {threads} thread{'s' if threads != 1 else ''}"],
+            ["Run", f"{time.perf_counter() - self._began:.1f} s on {self.threads}"],
             ["Machine", f"{here['cpu']}, {here['cores']} cores, {here['system']}"],
             ["Library", f"nystrom_lib {here['library']}{commit}"],
             ["Python", f"{here['python']}; {packages}"],
         ]
         rows += [["Stored results", f"{_names(names)}: {made}"] for made, names in self._stored.items()]
         rows += [["Data", text] for text in sorted({_data(results) for results in self._results})]
+        command = self.chapter.command(self.parameters).replace("```", "` ` `")
         again = (
             "To run this chapter again; `-p name=value` at its end changes a parameter "
-            f"(`nystrom` is in `.venv/bin`):\n\n```\n{self.chapter.command(self.parameters)}\n```"
+            f"(`nystrom` is in `.venv/bin`):\n\n```\n{command}\n```"
         )
         self.say(f"{markdown_table(['What', 'Where these numbers come from'], rows)}\n\n{again}")
 
@@ -301,7 +313,7 @@ class Page:
         for each in self.chapter.describe():
             value = getattr(self.parameters, each.name)
             same = value == getattr(default, each.name)
-            shown = f"`{reading.written(value)}`"
+            shown = _code(reading.written(value))
             rows.append([f"`{each.name}`", shown if same else f"**{shown}** (paper: `{each.default}`)", each.meaning])
         self.say(markdown_table(["Parameter", "Value used", "Meaning"], rows))
 
@@ -309,8 +321,13 @@ class Page:
 def markdown_table(head: list[str], rows: list[list[str]], numeric: list[bool] | None = None) -> str:
     """A table in Markdown; numeric columns are set flush right."""
     rule = ["---:" if right else "---" for right in numeric or [False] * len(head)]
-    lines = [head, rule, *([text.replace("|", "\\|") for text in row] for row in rows)]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    lines = [[text.replace("|", "\\|") for text in line] for line in (head, *rows)]
+    return "\n".join("| " + " | ".join(line) + " |" for line in (lines[0], rule, *lines[1:]))
+
+
+def _code(text: str) -> str:
+    """A value as code; one that holds what ends code in Markdown is set in HTML."""
+    return f"<code>{markdown(text)}</code>" if "`" in text or "\n" in text else f"`{text}`"
 
 
 def _cell(value: Any, digits: int) -> str:
@@ -347,7 +364,7 @@ def _names(names: list[str]) -> str:
 def _data(results: Results) -> str:
     data = results.provenance["data"]
     kind = " (a stand-in)" if data["stand_in"] else ""
-    return f"{data['name']}{kind}, {data['N']:,} × {data['d']}, sha256 {data['sha256'][:16]}…"
+    return f"{markdown(data['name'])}{kind}, {data['N']:,} × {data['d']}, sha256 {data['sha256'][:16]}…"
 
 
 def _made(results: Results) -> str:

@@ -40,6 +40,14 @@ class Stored:
         """MiniBooNE's timings: ``machine``, and under ``ours`` and ``plain_c`` seconds by name."""
         return _json(self.folder / "miniboone_timings.json")
 
+    def later_checks(self) -> dict[str, Any] | None:
+        """The rows that ``python -m nystrom_lib.companion.claims.later`` computed, by claim."""
+        return _json(self.folder / "later_checks.json")
+
+    def direct_descent(self) -> dict[str, Any] | None:
+        """Descents on the trace error beside descents on R, timed: ``machine``, and ``problems`` by name."""
+        return _json(self.folder / "direct_descent.json")
+
     def benchmark(self) -> dict[str, Any] | None:
         """The committed benchmark at full size."""
         found = _json(self.folder.parent / "benchmarks" / "results" / "results.json")

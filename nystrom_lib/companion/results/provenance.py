@@ -31,7 +31,7 @@ def session(**how: Any) -> dict[str, Any]:
 @cache
 def environment() -> dict[str, Any]:
     """Library, commit, processor, BLAS, versions: all that stays the same while a process lives."""
-    commit, dirty = git_state(_PACKAGE_FOLDER)
+    commit, dirty = git_state(_PACKAGE_FOLDER.parent)
     return {
         "library": version("nystrom-lib"),
         "commit": commit,
@@ -96,11 +96,16 @@ def blas() -> list[str]:
 
 
 def git_state(folder: Path) -> tuple[str | None, bool | None]:
-    """The commit that ``folder`` is at and whether something in it differs; (None, None) outside a repository."""
+    """The commit of the repository whose top ``folder`` is, and whether our package in it differs; else (None, None).
+
+    A package installed somewhere inside another repository would otherwise carry that one's commit.
+    """
+    top = _git(folder, "rev-parse", "--show-toplevel")
     commit = _git(folder, "rev-parse", "HEAD")
-    if commit is None:
+    if top is None or commit is None or Path(top).resolve() != folder.resolve():
         return None, None
-    changes = _git(folder, "status", "--porcelain", "--", ".")
+    package = _PACKAGE_FOLDER.name
+    changes = _git(folder, "status", "--porcelain", "--", package if (folder / package).is_dir() else ".")
     return commit, None if changes is None else bool(changes)
 
 

@@ -341,6 +341,8 @@ def _named_errors(path: Path) -> Iterator[None]:
         raise  # a mistake of ours, not of the file
     except (sqlite3.Error, OSError) as error:
         raise _named(error, path) from error
+    except (ValueError, TypeError, OverflowError) as error:  # what should be text is not, or a number no number
+        raise DamagedStoreError(f"The store {path} is damaged ({error}); {_LEFT_ALONE}") from error
 
 
 def _named(error: Exception, path: Path) -> StoreError:

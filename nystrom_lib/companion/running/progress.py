@@ -1,4 +1,4 @@
-"""How far a run has come: a bar on a terminal, a line a minute in the log elsewhere."""
+"""How far a run has come: a bar on a terminal, a line every ten seconds in the log elsewhere."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tqdm import tqdm
 
 logger = logging.getLogger(__name__)
 
-LOG_SECONDS = 60.0
+LOG_SECONDS = 10.0
 
 
 class Progress:

@@ -161,3 +161,9 @@ def along(
     return run.iterations, np.array(
         [nl.largest_hessian_eigenvalue(kernel, data, sample, tolerance=1e-6) for sample in run.path]
     )
+
+
+def extremes(kernel: nl.Kernel, data: Array, sample: Array) -> tuple[float, float]:
+    """The smallest and the largest eigenvalue of ∇²R."""
+    eigenvalues = np.linalg.eigvalsh(nl.radial_skd_hessian(kernel, data, sample))
+    return float(eigenvalues[0]), float(eigenvalues[-1])

@@ -114,6 +114,58 @@ def one_sample_bias(parts: Terms, b: int) -> Array:
     return bias
 
 
+@dataclass(frozen=True)
+class Variance:
+    """The total variance of an estimator: what falls like 1/b, and what falls faster."""
+
+    first: float
+    rest: float
+
+    @property
+    def total(self) -> float:
+        """All of it."""
+        return self.first + self.rest
+
+
+#: Coordinates whose moments are taken at a time: no second array as large as the terms.
+_COLUMNS = 64
+
+
+def exact_variances(parts: Terms, b: int) -> dict[str, Variance]:
+    r"""The total variances of Eq. (6) and Eq. (7) at batch size b, exactly, for any b.
+
+    With v and w the fluctuations of one point's terms, a = Υ/‖K_S‖⁴, c = 1/‖K_S‖², p = (aT₁ − 2cT₂)v,
+    q = aT₁v − 2cT₁w and u = av − 2cw, the book's page on stochastic gradients proves that
+
+    Var₁ = Var(p + q)/b + [2 E((p + q)vu) + Var v Var u + Cov(v, u)²]/b² + κ/b³,
+    Var₂ = Var p/b_X + Var q/b_Y + Var v Var u/(b_X b_Y),
+
+    κ the fourth joint cumulant of v, v, u, u; the batch is divided as :func:`estimates` divides it.
+    """
+    b_X, b_Y = (len(part) for part in np.array_split(np.arange(b), 2))
+    T1, c = float(parts.first.mean()), 1.0 / parts.norm
+    v = parts.first - T1
+    sums = np.zeros(4)
+    for begin in range(0, parts.second.shape[1], _COLUMNS):
+        columns = slice(begin, begin + _COLUMNS)
+        T2, a = parts.second[:, columns].mean(axis=0), parts.upsilon[columns] * c**2
+        w = parts.second[:, columns] - T2
+        p = v[:, None] * (a * T1 - 2.0 * c * T2)
+        u = v[:, None] * a - 2.0 * c * w
+        q = T1 * u
+        both, vu = p + q, v[:, None] * u
+        product, covariance = np.mean(v**2) * np.mean(u**2, axis=0), vu.mean(axis=0)
+        fourth = np.mean(vu**2, axis=0) - product - 2.0 * covariance**2
+        second = 2.0 * np.mean(both * vu, axis=0) + product + covariance**2
+        sums += [
+            np.mean(both**2, axis=0).sum() / b,
+            (second / b**2 + fourth / b**3).sum(),
+            (np.mean(p**2, axis=0) / b_X + np.mean(q**2, axis=0) / b_Y).sum(),
+            (product / (b_X * b_Y)).sum(),
+        ]
+    return {"one-sample": Variance(sums[0], sums[1]), "two-sample": Variance(sums[2], sums[3])}
+
+
 # -- every batch --------------------------------------------------------------------------------------------------
 
 

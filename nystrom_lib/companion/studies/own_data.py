@@ -6,7 +6,8 @@ What ``nystrom optimise`` and chapter 9 do is here, once. They differ in how a r
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,30 +18,24 @@ import nystrom_lib as nl
 from ..checkout import NOTEBOOKS
 from ..errors import ConfigurationError
 from ..experiments import components
-from ..experiments.config import NORMS, Experiment, Record
 from ..experiments.outcome import Array
 from ..experiments.seeds import Axis, seed_for
-from ..wording import WITH_SAMPLE as CRITERIA
+from ..results import provenance
+from ..wording import FACTORS, NORMS, WITH_SAMPLE
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..results.table import Results
-
 #: A small file that comes with the notebooks, so that the chapter runs without one.
 EXAMPLE = "data/abalone_measurements.csv"
 
-#: Up to this many points all norms with their optimal values, and ‖K‖_F², are computed for the report.
+#: Up to this many points the best possible errors, and all three norms for the chapter, are computed.
 FULL_REPORT = 5_500
-CONSTANT = 20_000
 
 _LOOKED_AT = 5_000  # points that principal components are computed from, and that a picture shows
-#: How often R is looked at on the way, for few points and for many; each look costs O(nN).
-_RECORDS, _FEW_RECORDS = 100, 20
-#: How often a step of our own choosing is cut, and to what part, if R does not get lower.
-_MOST_CUTS, _CUT = 4, 0.25
-#: R at the level of rounding counts as zero: this part of ‖K‖_F², or of R where that is not known.
-_ROUNDING = 1e-12
+_JUDGED = 2_048  # points on which uniform landmarks are compared with ours
+#: Up to so many uniform landmarks are tried: this many times n, and no more than that.
+_TIMES, _MOST = 20, 4_000
 
 
 def locate(file: str) -> Path:
@@ -57,86 +52,68 @@ def locate(file: str) -> Path:
 
 @dataclass(frozen=True)
 class Request:
-    """Landmarks for a file; None leaves a choice to :func:`nystrom_lib.advise`."""
+    """Landmarks for a file; None leaves a choice to a rule."""
 
     source: components.File
     n: int
     kernel: str = "gaussian"
     rho: float | None = None
-    step: float | None = None
+    method: str = "auto"
+    start: str = "uniform"
     iterations: int | None = None
-    batch_size: int | None = None
+    seconds: float | None = None
     seed: int = 0
 
-    def advice(self, dataset: nl.datasets.Dataset) -> nl.Advice:
-        """Everything that was not given, chosen; steps are tried from the S⁽⁰⁾ of the experiment."""
-        start = nl.uniform_indices(dataset.N, self.n, seed_for(self.seed, Axis.INITIAL_SAMPLE))
-        return nl.advise(
-            dataset.X,
-            self.n,
-            kernel=self.kernel,
-            rho=self.rho,
-            step=self.step,
-            iterations=self.iterations,
-            batch_size=self.batch_size,
-            sample=dataset.X[start],
-            seed=self.seed,
-        )
+    def chosen(self, dataset: nl.datasets.Dataset) -> Chosen:
+        """The kernel, with ρ by the median rule unless it is given."""
+        if self.n > dataset.N:
+            raise ValueError(f"n is {self.n}; it must be from 1 to {dataset.N}, the number of data points.")
+        rho = nl.median_rho(dataset.X, self.seed) if self.rho is None else self.rho
+        rule = "1 over the median squared distance of the data" if self.rho is None else "as given"
+        return Chosen(nl.kernel_by_name(self.kernel, rho), rho, f"ρ = {rho:g}, {rule}.")
 
-    def experiment(self, dataset: nl.datasets.Dataset, advice: nl.Advice) -> Experiment:
-        """The protocol of Section 4, once, with landmarks kept on the way; dear criteria only where N allows them."""
-        N, looks = dataset.N, _RECORDS if dataset.N <= nl.advice.EXACT_GRADIENT else _FEW_RECORDS
-        return Experiment(
-            data=self.source,
-            # a kernel's settings have the names of the library's class and of its parameters
-            kernel=getattr(components, advice.kernel.name)(**advice.kernel.parameters),
-            n=advice.n,
-            descent=_descent(advice),
-            m=1,
-            seed=self.seed,
-            norms=NORMS if N <= FULL_REPORT else ("trace",),
-            factors=N <= FULL_REPORT,
-            constant=N <= CONSTANT,
-            record=Record(repetitions=(0,), every=max(1, advice.iterations // looks), path=True),
-        )
+    def found(
+        self,
+        dataset: nl.datasets.Dataset,
+        chosen: Chosen,
+        progress: Callable[[int], object] | None = None,
+        watch: Callable[[float, float], object] | None = None,
+    ) -> Optimised:
+        """The landmarks, and the trace error before and after."""
+        found = nl.find_landmarks(
+            chosen.kernel, dataset.X, self.n, method=self.method, seconds=self.seconds, iterations=self.iterations,
+            seed=self.seed, start=self.start, progress=progress, watch=watch,
+        )  # fmt: skip
+        return Optimised(self, dataset, chosen, found)
 
 
-def _descent(advice: nl.Advice) -> components.Descent:
-    if advice.batch_size is None:
-        return components.GradientDescent(step=advice.step, iterations=advice.iterations)
-    return components.StochasticGradientDescent(
-        step=advice.step, iterations=advice.iterations, batch_size=advice.batch_size
-    )
+@dataclass(frozen=True)
+class Chosen:
+    """The kernel, and why it is this one."""
+
+    kernel: nl.Kernel
+    rho: float
+    reason: str
 
 
 @dataclass(frozen=True)
 class Optimised:
-    """The landmarks, and how they came about.
+    """The landmarks, and how they came about; what costs much is computed when it is asked for, once."""
 
-    Attributes
-    ----------
-    dataset : Dataset
-        The data, as they were used.
-    advice : Advice
-        What was chosen, and why.
-    results : Results
-        The engine's results, with the landmarks on the way.
-    """
-
+    request: Request
     dataset: nl.datasets.Dataset
-    advice: nl.Advice
-    results: Results
+    chosen: Chosen
+    found: nl.Landmarks
 
     @property
-    def is_lower(self) -> bool:
-        """Is R lower than before, or at the level of rounding?"""
-        before, after = self.measured("R")
-        return after <= before + _ROUNDING * self.results.constants.get("squared_norm", abs(before))
+    def reasons(self) -> tuple[str, ...]:
+        """A sentence for each choice."""
+        return (self.chosen.reason, *self.found.reasons)
 
     @property
     def landmarks(self) -> Array:
-        """S⁽ᵀ⁾ in the units of the file."""
-        return self.dataset.in_original_units(self.results.path(0)[1][-1])
+        """The landmarks in the units of the file."""
+        return self.dataset.in_original_units(self.found.sample)
 
     def frame(self) -> pd.DataFrame:
         """The landmarks as rows of the file might have them, a column for each of the data's."""
@@ -144,55 +121,105 @@ class Optimised:
 
         return pd.DataFrame(self.landmarks, columns=list(self.dataset.columns))
 
-    def measured(self, quantity: str) -> tuple[float, float]:
-        """A quantity at S⁽⁰⁾ and at S⁽ᵀ⁾."""
-        values = self.results.table.set_index("stage")[quantity]
-        return float(values["initial"]), float(values["optimised"])
-
     def save(self, folder: Path) -> None:
         """Leave ``landmarks.npy`` (as optimised) and ``landmarks.csv`` (in the file's units) in a folder."""
-        np.save(folder / "landmarks.npy", self.results.path(0)[1][-1])
+        np.save(folder / "landmarks.npy", self.found.sample)
         self.frame().to_csv(folder / "landmarks.csv", index=False)
+
+    # what it is worth
+
+    @cached_property
+    def before(self) -> float:
+        """The trace error of the sample the descent began at."""
+        return self._trace(self.found.start)
+
+    @cached_property
+    def after(self) -> float:
+        """The trace error of the landmarks."""
+        return self._trace(self.found.sample) if self.found.sample is not self.found.start else self.before
+
+    def _trace(self, sample: Array) -> float:
+        return nl.nystrom_errors(self.chosen.kernel, self.dataset.X, sample, "trace").trace
+
+    @cached_property
+    def best(self) -> float | None:
+        """The smallest trace error of any matrix of rank n; None where that would cost too much."""
+        if self.dataset.N > FULL_REPORT:
+            return None
+        return nl.best_rank_errors(self.chosen.kernel, self.dataset.X, self.request.n, "trace").trace
+
+    @property
+    def factor(self) -> float | None:
+        """E_tr of Eq. (8), where the best error is known and not zero."""
+        return self.after / self.best if self.best else None
+
+    @cached_property
+    def uniform(self) -> dict[int, float]:
+        """The mean error of uniform landmarks by their number: so many that it falls to ours, or the most tried.
+
+        Samples contain one another, so that the error falls from each to the next; bisection finds the place.
+        """
+        kernel, X, n = self.chosen.kernel, self.dataset.X, self.request.n
+        most = min(len(X), _TIMES * n, max(_MOST, n))
+        order = nl.uniform_indices(len(X), most, seed_for(self.request.seed, Axis.DATA))
+        points = thinned(X, _JUDGED)
+        errors: dict[int, float] = {}
+
+        def error(m: int) -> float:
+            if m not in errors:
+                approximation = nl.NystromApproximation(kernel, np.asarray(X[order[:m]], dtype=np.float64))
+                errors[m] = float(approximation.residuals(points).mean())
+            return errors[m]
+
+        low, high = 1, n
+        while error(high) > self.ours and high < len(order):
+            low, high = high, min(2 * high, len(order))
+        while high - low > 1 and error(high) <= self.ours:
+            middle = (low + high) // 2
+            low, high = (low, middle) if error(middle) <= self.ours else (middle, high)
+        return dict(sorted(errors.items()))
+
+    @cached_property
+    def ours(self) -> float:
+        """The mean error of our landmarks on the same points."""
+        approximation = nl.NystromApproximation(self.chosen.kernel, self.found.sample)
+        return float(approximation.residuals(thinned(self.dataset.X, _JUDGED)).mean())
+
+    @property
+    def equivalent(self) -> tuple[int, bool]:
+        """How many uniform landmarks the same error takes, and whether so many were enough."""
+        enough = [m for m, error in self.uniform.items() if error <= self.ours]
+        return (min(enough), True) if enough else (max(self.uniform), False)
 
     def record(self) -> dict[str, Any]:
         """Everything that was done, as plain data."""
-        data, origin = self.dataset, self.results.provenance
-        measured = {name: self.measured(name) for name in ("R", "trace")}
+        data, request, kernel = self.dataset, self.request, self.chosen.kernel
+        known = vars(self)  # nothing is computed for the record's sake
         return {
             "what": "landmark points in the units of the file, a row each, columns in the order given here",
             "columns": list(data.columns),
-            "n": self.advice.n,
-            **{name: {"before": before, "after": after} for name, (before, after) in measured.items()},
-            "R_includes_the_constant": "squared_norm" in origin["constants"],
+            "n": request.n,
+            "trace": {"before": self.before, "after": self.after, "best_possible": known.get("best")},
             "standardisation": {
                 "done": data.mean is not None,
                 "mean": np.broadcast_to(0.0 if data.mean is None else data.mean, data.d).tolist(),
                 "scale": np.broadcast_to(1.0 if data.scale is None else data.scale, data.d).tolist(),
                 "meaning": "the kernel sees (x - mean) / scale; the landmarks are mean + scale * (its landmarks)",
             },
-            "choices": list(self.advice.reasons),
-            **origin,
+            "kernel": {"name": kernel.name, **kernel.parameters},
+            "choices": list(self.reasons),
+            "find_landmarks": {
+                "method": request.method,
+                "start": request.start,
+                "iterations": request.iterations,
+                "seconds": request.seconds,
+                "seed": request.seed,
+                "steps": self.found.steps,
+            },
+            "file": request.source.to_plain(),
+            "data": provenance.describe(data),
+            "environment": provenance.environment(),
         }
-
-
-def optimised(
-    request: Request,
-    dataset: nl.datasets.Dataset,
-    advice: nl.Advice,
-    run: Callable[[Experiment], Results],
-    say: Callable[[str], None],
-) -> Optimised:
-    """Descend; should R not get lower with a step of our own choosing, the step is cut and the descent done again."""
-    found = Optimised(dataset, advice, run(request.experiment(dataset, advice)))
-    for _ in range(_MOST_CUTS):
-        if request.step is not None or found.is_lower:
-            break
-        shorter = float(f"{_CUT * advice.step:.1e}")
-        say(f"R did not get lower with γ = {advice.step:g}; trying γ = {shorter:g}.")
-        why = f"γ = {shorter:g}, smaller than what was found in a short trial: with that R did not get lower."
-        advice = replace(advice, step=shorter, reasons=(*advice.reasons[:-1], why))
-        found = Optimised(dataset, advice, run(request.experiment(dataset, advice)))
-    return found
 
 
 # -- how to look at it -----------------------------------------------------------------------------------------
@@ -241,23 +268,28 @@ def plane(dataset: nl.datasets.Dataset) -> Plane:
     return Plane(centre, axes, ("first principal component", "second principal component"), share)
 
 
-def thinned(data: Array) -> Array:
-    """At most some thousand of the points, evenly spread over the rows."""
-    return np.asarray(data[:: max(1, -(-len(data) // _LOOKED_AT))], dtype=np.float64)
+def thinned(data: Array, most: int = _LOOKED_AT) -> Array:
+    """At most so many of the points, evenly spread over the rows."""
+    return np.asarray(data[:: max(1, -(-len(data) // most))], dtype=np.float64)
 
 
-def before_and_after(results: Results) -> pd.DataFrame:
-    """Each criterion that was computed, at S⁽⁰⁾ and at S⁽ᵀ⁾, and the second over the first."""
+def before_and_after(found: Optimised) -> pd.DataFrame:
+    """The errors that can be afforded, before and after, beside the smallest possible, and the factors E of Eq. (8)."""
     import pandas as pd
 
-    table = results.table.set_index("stage")
+    kernel, X, n = found.chosen.kernel, found.dataset.X, found.request.n
+    small = len(X) <= FULL_REPORT
+    norms = tuple(NORMS) if small else ("trace",)
+    before, after = (nl.nystrom_errors(kernel, X, sample, norms) for sample in (found.found.start, found.found.sample))
+    best = nl.best_rank_errors(kernel, X, n, norms) if small else None
     rows = []
-    for column, name in CRITERIA.items():
-        if column not in table or table[column].isna().all():
-            continue
-        initial, optimised = float(table.loc["initial", column]), float(table.loc["optimised", column])
-        if column == "R" and not results.experiment.constant:
-            rows.append((r"$R(S) - \lVert\mathbf{K}\rVert_F^2$", initial, optimised, np.nan))
-        else:
-            rows.append((name, initial, optimised, optimised / initial if initial else np.nan))
-    return pd.DataFrame(rows, columns=["criterion", "initial sample", "optimised sample", "after / before"])
+    for norm in norms:
+        old, new = getattr(before, norm), getattr(after, norm)
+        least = getattr(best, norm) if best else np.nan
+        rows.append((WITH_SAMPLE[norm], old, new, least, new / old if old else np.nan))
+    for norm, factor in FACTORS.items() if small else ():
+        least = getattr(best, norm)
+        old, new = (getattr(errors, norm) / least if least else np.nan for errors in (before, after))
+        rows.append((WITH_SAMPLE[factor], old, new, 1.0, new / old if old else np.nan))
+    head = ["criterion", "initial sample", "optimised sample", "best possible", "after / before"]
+    return pd.DataFrame(rows, columns=head)

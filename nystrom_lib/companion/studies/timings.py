@@ -50,21 +50,50 @@ def machines(folder: Path) -> str:
     sentences = ["Seconds, and quotients of them.", f"The paper's machine: {PAPER_MACHINE}."]
     if stored:
         compiler = f" ({stored['compiler']})" if "compiler" in stored else ""
-        sentences.append(f"The other columns: {_named(stored.get('machine', ''))}, plain C{compiler} on one thread.")
+        sentences.append(
+            f"The other columns: {_named(stored.get('machine', ''))}; this library on {stored_threads(stored)}, "
+            f"plain C{compiler} on one."
+        )
     if "scaled" in stored:
         sentences.append(f"Scaled, not run in full: {stored['scaled']}.")
     return " ".join(sentences)
 
 
-def measured_table(found: Timings, iterations: int) -> pd.DataFrame:
-    """What was measured just now, and how."""
+def order(folder: Path) -> str:
+    """Which takes longer, one trace norm or the whole descent: in the paper and, by the stored timings, here."""
+    stored = Stored(folder).timings() or {}
+    return in_order(stored["ours"]) if "ours" in stored else "There are no stored timings to compare with."
+
+
+def in_order(ours: Mapping[str, float]) -> str:
+    """The same from our seconds by name."""
+    words = (
+        f"In the paper one trace norm takes {PAPER_SECONDS['trace_s'] / PAPER_SECONDS['descent_s']:.2g} times as long "
+        f"as the whole descent ({PAPER_SECONDS['trace_s']:,g} s against {PAPER_SECONDS['descent_s']:,g} s)"
+    )
+    if ours["trace_s"] > ours["descent_s"]:
+        return f"{words}; with our code, too, it takes longer."
+    return (
+        f"{words}; with our code the descent takes {ours['descent_s'] / ours['trace_s']:.2g} times as long as one "
+        f"trace norm ({_written(ours['descent_s'])} s against {_written(ours['trace_s'])} s). The order is reversed."
+    )
+
+
+def stored_threads(stored: Mapping[str, Any]) -> str:
+    """On how many threads the library was timed: as many as the machine had cores, unless it says otherwise."""
+    count = int(stored.get("threads", stored.get("details", {}).get("cores", 1)))
+    return f"{count} thread{'s' if count > 1 else ''}"
+
+
+def measured_table(found: Timings, iterations: int, threads: str) -> pd.DataFrame:
+    """What was measured just now, and how; ``threads`` says in words on how many."""
     here = provenance.environment()
     how = {
         "radial_skd_s": "measured",
         "trace_s": "measured",
         "descent_s": f"scaled from {found.timed_steps:,} of {iterations:,} steps",
     }
-    title = f"s ({here['cpu']}, {here['cores']} cores)"
+    title = f"s ({here['cpu']}, {here['cores']} cores, {threads})"
     return pd.DataFrame(
         [{"work": WORK[name], title: _written(getattr(found, name)), "how": how[name]} for name in WORK]
     )

@@ -1,0 +1,34 @@
+"""Surroundings in which numba cannot work, told in one sentence before numba fails in many lines."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+
+def _trouble() -> str | None:
+    """What stands in the way, if anything does."""
+    threads = os.environ.get("NUMBA_NUM_THREADS", "").strip()
+    if threads and not (threads.isascii() and threads.isdigit() and int(threads) > 0):
+        return f"NUMBA_NUM_THREADS is {threads!r}; it must be a whole number, at least 1."
+    if os.environ.get("NUMBA_DISABLE_JIT", "0").strip() not in ("", "0"):
+        return "NUMBA_DISABLE_JIT is set; nystrom_lib is compiled by numba and cannot do without: unset it."
+    try:
+        os.getcwd()
+    except OSError:
+        return "The folder you are in has been deleted; go to another one."
+    return None
+
+
+def ensure() -> None:
+    """Refuse what would fail later, and with less to the point."""
+    trouble = _trouble()
+    if trouble is None:
+        return
+    if Path(sys.argv[0]).name == "nystrom":  # the command has not begun yet, and shows no traceback
+        sys.exit(f"nystrom: {trouble}")
+    raise ImportError(trouble)
+
+
+ensure()

@@ -1,0 +1,69 @@
+"""What the theme brings and no page needs is taken out of the built book.
+
+The theme draws some fifteen icons with a script of 1.5 MB and two fonts. Their outlines are in that script: each is
+written into the pages as SVG, and script and fonts are no longer asked for. Source maps go too.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+from .errors import BookError
+
+_SCRIPT = Path("_static/scripts/fontawesome.js")
+_LOADS_IT = re.compile(r'\s*<script src="[^"]*scripts/fontawesome\.js[^"]*"></script>')
+_ICON = re.compile(r'<(i|span) class="([^"]*\bfa-[^"]*)"([^>]*)>\s*</\1>')
+_FAMILIES = {"fa", "fas", "far", "fab", "fa-solid", "fa-regular", "fa-brands"}
+_SIZES = {"fa-lg"}
+_SOURCE_MAP = re.compile(r"(//|/\*)# sourceMappingURL=\S+\.map(\*/)?\s*$")
+
+
+def lighten(html: Path) -> None:
+    """Make the book in this folder lighter; what readers see stays as it is."""
+    script = html / _SCRIPT
+    if script.is_file():
+        outlines = script.read_text(encoding="utf-8")
+        for page in html.rglob("*.html"):
+            text = page.read_text(encoding="utf-8")
+            page.write_text(with_icons(_LOADS_IT.sub("", text), outlines), encoding="utf-8")
+        script.unlink()
+    for path in html.rglob("*.map"):
+        path.unlink()
+        described = path.with_suffix("")
+        if described.is_file():
+            text = described.read_text(encoding="utf-8")
+            described.write_text(_SOURCE_MAP.sub("", text), encoding="utf-8")
+
+
+def with_icons(page: str, outlines: str) -> str:
+    """The page with each empty element of an icon's class replaced by that icon.
+
+    Examples
+    --------
+    >>> with_icons('<i class="fas fa-bar"></i>', '{bar:[4,8,[],"f0","M0 0h4"]}')[:52]
+    '<svg class="svg-inline--fa fa-bar" viewBox="0 0 4 8"'
+    """
+
+    def drawn(match: re.Match[str]) -> str:
+        classes = [name for name in match[2].split() if name not in _FAMILIES]
+        (icon,) = (name for name in classes if name.startswith("fa-") and name not in _SIZES)
+        width, height, path = outline(icon.removeprefix("fa-"), outlines)
+        other = re.sub(r'\s*title="[^"]*"', "", match[3]).rstrip()
+        return (
+            f'<svg class="{" ".join(["svg-inline--fa", *classes])}"{other} viewBox="0 0 {width} {height}" '
+            f'aria-hidden="true"><path fill="currentColor" d="{path}"/></svg>'
+        )
+
+    return _ICON.sub(drawn, page)
+
+
+@cache
+def outline(name: str, outlines: str) -> tuple[str, str, str]:
+    """Width, height and path of an icon; of several sets the last has the solid ones."""
+    found = re.findall(rf'[,{{]"?{re.escape(name)}"?:\[(\d+),(\d+),\[[^\]]*\],"\w+","([^"]+)"\]', outlines)
+    if not found:
+        raise BookError(f"The theme names the icon {name!r}, which its script does not hold.")
+    width, height, path = found[-1]
+    return width, height, path

@@ -1,0 +1,86 @@
+"""A landmark that drifts off for ever: a descent at 1/L whose iterates have no limit (§2).
+
+Two data points and four landmarks on a line. Three of them settle, the outermost of the three beyond the data; far out,
+the repulsion of that one outweighs the attraction of the data, and the fourth landmark is pushed on and on.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+import nystrom_lib as nl
+
+from ..experiments.outcome import Array
+
+DATA: Array = np.array([[-1.0], [1.0]])
+KERNEL = nl.Gaussian(rho=0.25)
+START: Array = np.array([[-1.2064], [0.0], [1.2064], [5.0]])
+STRETCHES, STEPS = 40, 10_000
+#: So far away that K² is 0 in double precision: R there is the R of the limit problem.
+_INFINITELY_FAR = 1e3
+
+
+@nl.threads(1)
+def follow(stretches: int = STRETCHES, steps: int = STEPS) -> pd.DataFrame:
+    """The descent at 1/L at the end of each stretch of so many steps.
+
+    Columns step, place (of the fourth landmark), R, gradient (its norm) and others (how far the other three are from
+    where they settle).
+    """
+    run = nl.gradient_descent(
+        KERNEL,
+        DATA,
+        START,
+        step=step(),
+        iterations=stretches * steps,
+        record_every=steps,
+        keep_path=True,
+        constant=nl.squared_frobenius_norm(KERNEL, DATA),
+    )
+    assert run.path is not None
+    settled = settled_landmarks()
+    return pd.DataFrame(
+        {
+            "step": run.iterations,
+            "place": run.path[:, 3, 0],
+            "R": run.values,
+            "gradient": [float(np.linalg.norm(nl.radial_skd_gradient(KERNEL, DATA, sample))) for sample in run.path],
+            "others": np.abs(run.path[:, :3] - settled).max(axis=(1, 2)),
+        }
+    )
+
+
+def step() -> float:
+    """1/L."""
+    return nl.lipschitz_bound(KERNEL, DATA, len(START)).step
+
+
+@nl.threads(1)
+def settled_landmarks() -> Array:
+    """Where the other three settle with the fourth infinitely far away, (3, 1)."""
+    far = START.copy()
+    far[3] = _INFINITELY_FAR
+    return nl.gradient_descent(KERNEL, DATA, far, step=step(), iterations=20_000).sample[:3]
+
+
+def limit() -> float:
+    """R with the fourth landmark infinitely far away and the others settled: what R falls to and never reaches."""
+    far = np.concatenate([settled_landmarks(), [[_INFINITELY_FAR]]])
+    return nl.radial_skd(KERNEL, DATA, far)
+
+
+def force(places: Array) -> Array:
+    """−∂R/∂s of a fourth landmark at each place s, the other three settled: outward where it is positive.
+
+    Term by term from Eq. (10): at s = 30 it is about 1e-180, which a sum over differences of coordinates would lose.
+    """
+    settled = settled_landmarks()
+    found = np.empty(len(places))
+    for k, place in enumerate(places):
+        fourth = np.array([[place]])
+        c = nl.skd_coefficient(KERNEL, DATA, np.concatenate([settled, fourth]))
+        repulsion = float(KERNEL.squared_left(fourth, settled).sum())
+        attraction = float(KERNEL.squared_left(fourth, DATA).sum())
+        found[k] = 2.0 * c * (attraction - c * repulsion)
+    return found

@@ -1,0 +1,13 @@
+"""The library as scikit-learn's users know it: :class:`Nystroem`, with landmarks that may be optimised.
+
+The only part of the library that needs scikit-learn, which comes with the extra ``sklearn``.
+"""
+
+try:
+    import sklearn  # noqa: F401
+except ModuleNotFoundError as error:
+    raise ImportError("nystrom_lib.estimators needs scikit-learn: pip install 'nystrom-lib[sklearn]'.") from error
+
+from .nystroem import Nystroem
+
+__all__ = ["Nystroem"]

@@ -1,0 +1,282 @@
+"""The estimator."""
+
+from __future__ import annotations
+
+import operator
+import threading
+import warnings
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.gaussian_process.kernels import Kernel as GaussianProcessKernel
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .. import _validation as check
+from .._threads import threads
+from ..kernels import Kernel
+from ..landmarks import find_landmarks
+from ..objectives import OBJECTIVES
+from ..starts import STARTS, initial_indices, initial_sample
+from .features import ColumnFeatures, KernelFeatures
+from .kernels import NAMES, OWN_NAMES, Columns, Meaning, Precomputed, meant
+
+OPTIMISED = ("optimised", *OBJECTIVES)  #: these move points, by the kernel's derivatives
+BY_DISTANCE = ("kmeans", "kmeans++")  #: these need points, not a kernel matrix
+
+
+class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    r"""Approximate a kernel map by the features of landmarks: ``sklearn.kernel_approximation.Nystroem``, with
+    landmarks that may be optimised.
+
+    Parameters and attributes are scikit-learn's, with one more, ``landmarks``. The inner products of the features are
+    the Nyström approximation of Eq. (2), :math:`\langle f(x), f(y)\rangle = \hat K(x, y)`, as in scikit-learn. There
+    they come from a symmetric root of :math:`\mathbf K_S`, here from a Cholesky factor with pivoting: the two differ by
+    a rotation, which models that only look at inner products or norms (ridge, logistic regression, linear SVM, PCA,
+    k-means) do not see. What landmarks repeat of each other, to rounding, is left out: then the last features are 0.
+
+    Parameters
+    ----------
+    kernel
+        ``"rbf"``, ``"poly"`` (or ``"polynomial"``), ``"linear"``, ``"matern"`` or ``"rational_quadratic"``; a kernel
+        of this library; or ``RBF``, ``Matern`` or ``RationalQuadratic`` of ``sklearn.gaussian_process.kernels``, also
+        times constants and with a length scale for each feature. Landmarks that are not moved will do with any other
+        name scikit-learn knows, a callable, any of its Gaussian process kernels, or ``"precomputed"``.
+    gamma, coef0, degree
+        As in scikit-learn, with its defaults: ``gamma`` is 1/d for d features, ``degree`` 3, ``coef0`` 1. For
+        ``"matern"`` and ``"rational_quadratic"`` the length scale is :math:`\ell = 1/\sqrt{2\gamma}`, that of the
+        Gaussian with the same ``gamma``.
+    kernel_params
+        Further parameters: of a callable; ``nu`` or ``alpha``, and ``length_scale`` in place of ``gamma`` (a number, or
+        one for each feature), of ``"matern"`` and ``"rational_quadratic"``.
+    n_components
+        How many landmarks, at most as many as there are samples; not used if ``landmarks`` holds them.
+    random_state
+        Decides every draw.
+    n_jobs
+        How many threads; None leaves it to the library (:func:`nystrom_lib.threads`). Results do not depend on it.
+    landmarks
+        ``"optimised"``: moved to where the trace error is small, by :func:`nystrom_lib.find_landmarks`; ``"trace"``,
+        ``"local-trace"``, ``"radial-skd"`` or ``"weighted-skd"`` name what to descend on.
+        ``"uniform"``: samples, each as likely as any other, and with the same ``random_state`` the same that
+        scikit-learn draws. ``"kmeans"``, ``"kmeans++"``, ``"rpcholesky"``, ``"greedy"``, ``"herding"``,
+        ``"leverage"``: as in :func:`nystrom_lib.initial_sample`.
+        An array with a row for each point has the landmarks themselves, and one of whole numbers, in one dimension,
+        which samples they are.
+
+    Attributes
+    ----------
+    components_
+        The landmarks, a row each; with ``kernel="precomputed"`` their rows of the matrix.
+    component_indices_
+        Which samples they are; only there if they are samples.
+    normalization_
+        The matrix M of shape (n_components, n_components) with :math:`f(x) = M\,\mathbf k(x)`,
+        :math:`M^T M = \mathbf K_S^{-1}` where the inverse exists. ``transform`` solves with the factor instead, which
+        is more exact.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import Ridge
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from nystrom_lib.estimators import Nystroem
+    >>> X = np.linspace(0.0, 6.0, 200)[:, None]
+    >>> model = make_pipeline(Nystroem(gamma=1.0, n_components=10, random_state=0), Ridge(1e-3))
+    >>> round(model.fit(X, np.sin(X[:, 0])).score(X, np.sin(X[:, 0])), 2)
+    1.0
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "kernel": [StrOptions({*NAMES, "precomputed"}), callable, Kernel],
+        "gamma": [Interval(Real, 0, None, closed="left"), None],
+        "coef0": [Interval(Real, None, None, closed="neither"), None],
+        "degree": [Interval(Real, 1, None, closed="left"), None],
+        "kernel_params": [dict, None],
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+        "n_jobs": [Integral, None],
+        "landmarks": [StrOptions({*OPTIMISED, *STARTS}), "array-like"],
+    }
+
+    components_: Any
+    component_indices_: NDArray[np.int64]
+    normalization_: NDArray[Any]
+
+    def __init__(
+        self,
+        kernel: str | Kernel | Callable[..., Any] = "rbf",
+        *,
+        gamma: float | None = None,
+        coef0: float | None = None,
+        degree: float | None = None,
+        kernel_params: dict[str, Any] | None = None,
+        n_components: int = 100,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        landmarks: Any = "optimised",
+    ) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.degree = degree
+        self.kernel_params = kernel_params
+        self.n_components = n_components
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.landmarks = landmarks
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Choose the landmarks and factor their kernel matrix.
+
+        Parameters
+        ----------
+        X
+            The samples, a row each; with ``kernel="precomputed"`` their kernel matrix.
+        y
+            Not used.
+        """
+        self._validate_params()
+        X = self._checked(X, reset=True)
+        meaning = self._meaning(X)
+        with self._threads():
+            self.components_, indices = self._chosen(meaning, X)
+            self._features = self._factored(meaning, indices)
+        self.normalization_ = self._features.normalization().astype(self.components_.dtype, copy=False)
+        self._n_features_out = self.components_.shape[0]
+        if indices is not None:
+            self.component_indices_ = indices
+        elif hasattr(self, "component_indices_"):
+            del self.component_indices_
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """The features of samples, shape (n_samples, n_components).
+
+        Parameters
+        ----------
+        X
+            The samples, a row each; with ``kernel="precomputed"`` the kernel's values between them and the samples that
+            ``fit`` saw, of which the columns of the landmarks are used.
+        """
+        check_is_fitted(self)
+        X = self._checked(X, reset=False)
+        with self._threads():
+            found = self._features(X)
+        single = X.dtype == self.components_.dtype == np.float32
+        missing = self._n_features_out - found.shape[1]
+        if missing:
+            found = np.pad(found, ((0, 0), (0, missing)))
+        return found.astype(np.float32 if single else np.float64, copy=False)
+
+    # --- what is meant
+
+    def _meaning(self, X: Any) -> Meaning:
+        parameters = {name: getattr(self, name) for name in ("gamma", "coef0", "degree")}
+        return meant(self.kernel, parameters, self.kernel_params, X, self.n_jobs)
+
+    @property
+    def _precomputed(self) -> bool:
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+    @property
+    def _takes_sparse(self) -> bool:
+        """Whether scikit-learn can compute the columns, and nothing else is asked of the points."""
+        by_name = isinstance(self.kernel, str) and self.kernel not in (*OWN_NAMES, "precomputed")
+        plain = callable(self.kernel) and not isinstance(self.kernel, GaussianProcessKernel)
+        chosen = not isinstance(self.landmarks, str) or self.landmarks == "uniform"
+        return (by_name or plain) and chosen
+
+    def _checked(self, X: Any, *, reset: bool) -> Any:
+        X = validate_data(self, X, accept_sparse="csr" if self._takes_sparse else False, reset=reset)
+        if X.dtype not in (np.float32, np.float64):
+            X = X.astype(np.float64)
+        if reset and self._precomputed and X.shape[0] != X.shape[1]:
+            raise ValueError(f"X has shape {X.shape}; a precomputed kernel matrix must be square.")
+        return X
+
+    def _threads(self) -> AbstractContextManager[None]:
+        if self.n_jobs is not None:
+            return threads(effective_n_jobs(self.n_jobs))
+        # One of several Python threads leaves the other cores to those beside it, as joblib's workers should.
+        return nullcontext() if threading.current_thread() is threading.main_thread() else threads(1)
+
+    # --- landmarks
+
+    def _chosen(self, meaning: Meaning, X: Any) -> tuple[Any, NDArray[np.int64] | None]:
+        """The landmarks, and which samples they are."""
+        points, indices = self._given(X) if not isinstance(self.landmarks, str) else self._found(meaning, X)
+        return (points.astype(X.dtype, copy=False), None) if indices is None else (X[indices], indices)
+
+    def _given(self, X: Any) -> tuple[Any, NDArray[np.int64] | None]:
+        if np.ndim(self.landmarks) == 1:
+            return None, check.indices("landmarks", self.landmarks, X.shape[0])
+        if self._precomputed:
+            raise ValueError("landmarks holds points; with a precomputed kernel it must hold indices of samples.")
+        return check.points("landmarks", self.landmarks, dimension=X.shape[1], like="X"), None
+
+    def _found(self, meaning: Meaning, X: Any) -> tuple[Any, NDArray[np.int64] | None]:
+        rng, n, kernel = check_random_state(self.random_state), self._number(X.shape[0]), meaning.kernel
+        if self.landmarks == "uniform":
+            return None, rng.permutation(X.shape[0])[:n].astype(np.int64)  # scikit-learn's draw
+        self._refuse_impossible(kernel)
+        data = np.arange(len(X), dtype=np.float64)[:, None] if self._precomputed else meaning.place(X)
+        seed = int(rng.randint(np.iinfo(np.int32).max))
+        if self.landmarks in OPTIMISED:
+            method = "auto" if self.landmarks == "optimised" else self.landmarks
+            found = find_landmarks(kernel, data, n, method=method, seed=seed)
+            return meaning.back(found.sample), found.indices
+        if STARTS[self.landmarks].subset:
+            return None, initial_indices(kernel, data, n, self.landmarks, seed=seed)
+        return meaning.back(initial_sample(kernel, data, n, self.landmarks, seed=seed)), None
+
+    def _number(self, samples: int) -> int:
+        if self.n_components <= samples:
+            return self.n_components
+        warnings.warn(
+            "n_components > n_samples. This is not possible.\n"
+            "n_components was set to n_samples, which results"
+            " in inefficient evaluation of the full kernel.",
+            stacklevel=5,
+        )  # scikit-learn's own words
+        return samples
+
+    def _refuse_impossible(self, kernel: Kernel) -> None:
+        if isinstance(kernel, Columns | Precomputed) and self.landmarks in OPTIMISED:
+            possible = [name for name in STARTS if not (self._precomputed and name in BY_DISTANCE)]
+            raise ValueError(
+                f"landmarks is {self.landmarks!r}, which needs derivatives, and kernel is {kernel.described}; for it"
+                f" landmarks must be {', '.join(map(repr, possible))} or an array."
+            )
+        if self._precomputed and self.landmarks in BY_DISTANCE:
+            raise ValueError(f"landmarks is {self.landmarks!r}, which needs points, and kernel is 'precomputed'.")
+
+    # --- features
+
+    def _factored(self, meaning: Meaning, indices: NDArray[np.int64] | None) -> KernelFeatures | ColumnFeatures:
+        kernel = meaning.kernel
+        if isinstance(kernel, Columns):
+            return ColumnFeatures(kernel.matrix(self.components_), partial(kernel.matrix, b=self.components_))
+        if isinstance(kernel, Precomputed):
+            assert indices is not None
+            precision = float(np.finfo(kernel.entries.dtype).eps)
+            columns = operator.itemgetter((slice(None), indices))
+            return ColumnFeatures(kernel.matrix(indices[:, None]), columns, precision)
+        return KernelFeatures(meaning, self.components_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._takes_sparse
+        tags.input_tags.pairwise = self._precomputed
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

@@ -1,0 +1,85 @@
+"""What the theme brings and no page needs is gone, and what readers see of it is still there."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from bs4 import BeautifulSoup
+
+from nystrom_lib.companion.book import BookError
+from nystrom_lib.companion.book.lightening import lighten, with_icons
+
+from . import browser as chromium
+from .browser import Tab
+
+needs_browser = pytest.mark.skipif(chromium.find() is None, reason="there is no Chromium or Chrome on this machine")
+
+#: As the theme's script has them: an outline of the thin set comes before that of the solid one.
+OUTLINES = '{sun:[5,6,[9728],"f185","M1 1"]},{moon:[7,8,[],"f1","M3 3"],sun:[5,6,[9728],"f185","M2 2"]}'
+
+
+def test_an_icon_is_the_last_outline_of_its_name() -> None:
+    page = with_icons('<i class="theme-switch fa-solid fa-sun  fa-lg" data-mode="light" title="Light"></i>', OUTLINES)
+    assert page == (
+        '<svg class="svg-inline--fa theme-switch fa-sun fa-lg" data-mode="light" viewBox="0 0 5 6" aria-hidden="true">'
+        '<path fill="currentColor" d="M2 2"/></svg>'
+    )
+    assert 'd="M3 3"' in with_icons('<span class="fa-solid fa-moon"> </span>', OUTLINES)
+
+
+def test_an_icon_that_the_theme_does_not_have_is_refused() -> None:
+    with pytest.raises(BookError, match="names the icon 'star', which"):
+        with_icons('<i class="fas fa-star"></i>', OUTLINES)
+
+
+def test_scripts_lose_their_source_maps_and_nothing_else(tmp_path: Path) -> None:
+    script = tmp_path / "_static" / "a.js"
+    script.parent.mkdir()
+    script.write_text("let x = 1;\n//# sourceMappingURL=a.js.map", encoding="utf-8")
+    (tmp_path / "_static" / "a.js.map").write_text("{}", encoding="utf-8")
+    lighten(tmp_path)
+    assert script.read_text(encoding="utf-8") == "let x = 1;\n"
+    assert list(tmp_path.rglob("*.map")) == []
+
+
+def test_no_page_asks_for_what_was_taken_out(built: Path, pages: dict[str, BeautifulSoup]) -> None:
+    assert list(built.rglob("*.map")) == []
+    for name, page in pages.items():
+        assert page.select("script[src*=fontawesome]") == [], name
+        assert page.select("i[class*=fa-], span[class*=fa-]") == [], name
+        assert page.select("svg.fa-magnifying-glass path[d]"), name
+
+
+def test_every_page_says_what_it_is(pages: dict[str, BeautifulSoup]) -> None:
+    told = {}
+    for name, page in pages.items():
+        heading = page.select_one("h1")
+        description = page.select_one("meta[name=description]")
+        title = page.select_one("meta[property='og:title']")
+        assert heading is not None and description is not None and title is not None, name
+        assert 20 <= len(str(description["content"])) <= 200, (name, description)
+        assert " ".join(str(title["content"]).split()) in " ".join(heading.get_text().split()), name
+        told[name] = str(description["content"])
+    assert told["intro"].startswith("An executable companion to M. Hutchings and B. Gauthier")
+
+
+@needs_browser
+def test_the_landing_page_weighs_at_most_600_kb(tab: Tab, built: Path) -> None:
+    tab.open(f"{built.as_uri()}/intro.html")
+    files = {Path(unquote(urlsplit(url).path)) for url in tab.requests if url.startswith("file:")}
+    assert built / "intro.html" in files and any(path.name == "tex-chtml.js" for path in files)
+    assert sum(len(gzip.compress(path.read_bytes(), 6)) for path in files) <= 600_000
+
+
+@needs_browser
+def test_icons_are_seen_and_as_large_as_letters(tab: Tab, built: Path) -> None:
+    tab.open(f"{built.as_uri()}/intro.html")
+    sizes = tab.run(
+        "[...document.querySelectorAll('svg.svg-inline--fa')].map(e => e.getBoundingClientRect())"
+        ".filter(box => box.width > 0).map(box => [box.width, box.height])"
+    )
+    assert len(sizes) >= 4
+    assert all(8 <= width <= 32 and 10 <= height <= 26 for width, height in sizes), sizes

@@ -1,0 +1,443 @@
+"""The playground in a browser: what it computes against the library, and what a hand can do with it.
+
+The page stands alone here, without the rest of the book: nothing has to be built.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import re
+import shutil
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nystrom_lib as nl
+from nystrom_lib.companion.book import playground
+from nystrom_lib.companion.checkout import BOOK
+
+from . import browser as chromium
+from .browser import PHONE, Tab
+from .test_browser import PALE, WIDE
+
+needs_browser = pytest.mark.skipif(chromium.find() is None, reason="there is no Chromium or Chrome on this machine")
+
+DATA = nl.datasets.bigaussian().X
+START = nl.uniform_sample(DATA, 50, seed=456)
+#: Landmarks so close together that the pivots of K_S are lost.
+CLOSE = 0.01 * np.random.default_rng(5).standard_normal((20, 2))
+
+PAGE = """<!doctype html>
+<html lang="en" data-theme="light"><head><title>The playground alone</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<style>* {{ box-sizing: border-box }} html[data-theme=dark] {{ background: #121212; color: #eee }}</style></head>
+<body><main class="bd-article">{content}</main></body></html>
+"""
+
+
+# -- its data --------------------------------------------------------------------------------------------------
+
+
+def stored() -> dict[str, Any]:
+    text = playground.SCRIPT.read_text(encoding="utf-8")
+    content: dict[str, Any] = json.loads(text.partition("const playgroundData = ")[2].rstrip().rstrip(";"))
+    return content
+
+
+def test_points_and_start_are_the_library_s_bit_for_bit() -> None:
+    content = stored()
+    points = np.frombuffer(base64.b64decode(content["points"]), "<f8").reshape(-1, 2)
+    assert np.array_equal(points, DATA)
+    assert content["order"] == playground.order()
+    assert np.array_equal(DATA[content["order"][:50]], START)
+    assert len(set(content["order"])) == playground.MOST_LANDMARKS
+
+
+@pytest.mark.parametrize(("rho", "n"), [(16.0, 50), (1.0, 20)])
+def test_the_best_possible_errors_are_the_library_s(rho: float, n: int) -> None:
+    content = stored()["best"]
+    assert [float(name) for name in content] == list(playground.RHOS)
+    assert {len(errors) for errors in content.values()} == {playground.MOST_LANDMARKS}
+    best = nl.best_rank_errors(nl.Gaussian(rho=rho), DATA, n, "trace").trace
+    assert content[f"{rho:g}"][n - 1] == pytest.approx(best, rel=1e-8)
+
+
+def test_a_best_possible_error_that_rounding_hides_is_not_given() -> None:
+    assert stored()["best"]["1"][-1] is None
+    assert nl.best_rank_errors(nl.Gaussian(rho=1.0), DATA, 100, "trace").precision == "extended"
+
+
+# -- the page --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The address of a page with the playground and nothing else."""
+    folder = tmp_path_factory.mktemp("playground")
+    blocks = re.findall(r"```\{raw\} html\n(.*?)```", (BOOK / "playground.md").read_text(encoding="utf-8"), re.DOTALL)
+    shutil.copytree(BOOK / "_assets", folder / "_static")
+    page = folder / "playground.html"
+    page.write_text(PAGE.format(content="".join(blocks)), encoding="utf-8")
+    return page.as_uri()
+
+
+@pytest.fixture
+def page(tab: Tab, alone: str) -> Tab:
+    tab.prefer("light")
+    tab.open(alone)
+    tab.wait_for("document.querySelector('#playground[data-ready]')")
+    return tab
+
+
+def state(page: Tab, name: str) -> Any:
+    return page.run(f"playground.state.{name}")
+
+
+def sample(page: Tab) -> np.ndarray:
+    return np.array(page.run("Array.from(playground.state.sample)")).reshape(-1, 2)
+
+
+def message(page: Tab) -> str:
+    return str(page.run("document.querySelector('.pg-message').textContent"))
+
+
+def steps(page: Tab, count: int) -> None:
+    page.run(f"for (let i = 0; i < {count}; i++) document.querySelector('.pg-step').click()")
+
+
+def choose(page: Tab, name: str, value: str) -> None:
+    page.run(f"document.querySelector('[name=pg-{name}][value={value}]').click()")
+
+
+def slide(page: Tab, name: str, place: int) -> None:
+    page.run(
+        f"(() => {{ const input = document.querySelector('[data-of={name}] input');"
+        f" input.value = {place}; input.dispatchEvent(new Event('input')); }})()"
+    )
+
+
+def scene(page: Tab, number: int) -> None:
+    page.run(f"document.querySelectorAll('[data-try]')[{number}].click()")
+
+
+def mark(page: Tab, number: int) -> tuple[float, float]:
+    """Where a landmark is on the screen, once it is drawn."""
+    page.run("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))")
+    page.run("document.querySelector('.pg-plane').scrollIntoView({block: 'start', behavior: 'instant'})")
+    x, y = page.run(
+        f"(() => {{ const box = document.querySelectorAll('.pg-landmark .pg-dot')[{number}].getBoundingClientRect();"
+        " return [box.x + box.width / 2, box.y + box.height / 2]; })()"
+    )
+    return x, y
+
+
+def lonely(page: Tab) -> int:
+    """A landmark that no other one covers on the screen."""
+    S = sample(page)
+    distances = np.linalg.norm(S[:, None] - S[None], axis=2) + 9 * np.eye(len(S))
+    return int(distances.min(axis=1).argmax())
+
+
+def computed(page: Tab, call: str, points: np.ndarray) -> Any:
+    """A function of nystrom.js, of the data and the given landmarks."""
+    return page.run(
+        f"(() => {{ const D = Float64Array.from({DATA.ravel().tolist()});"
+        f" const S = Float64Array.from({points.ravel().tolist()}); return {call}; }})()"
+    )
+
+
+# -- what it computes ------------------------------------------------------------------------------------------
+
+
+@needs_browser
+@pytest.mark.parametrize("rho", [1.0, 16.0])
+def test_criteria_and_gradients_are_the_library_s(page: Tab, rho: float) -> None:
+    kernel, S = nl.Gaussian(rho=rho), START[:15] + 0.01
+    objective, error = nl.RadialSKD(kernel, DATA), nl.TraceError(kernel, DATA)
+    found = computed(
+        page,
+        f"[nystrom.radialSKD(D, S, {rho}, nystrom.squaredNorm(D, {rho})).value, nystrom.traceError(D, S, {rho}).value,"
+        f" Array.from(nystrom.radialSKD(D, S, {rho}, 0).gradient), Array.from(nystrom.traceGradient(D, S, {rho})),"
+        f" nystrom.traceError(D, S, {rho}).residuals.reduce((a, b) => a + b)]",
+        S,
+    )
+    R, trace, slope, trace_slope, residuals = found
+    assert R == pytest.approx(objective.value(S), rel=1e-10)
+    assert trace == pytest.approx(error.value(S), rel=1e-9) == residuals
+    for ours, theirs in ((slope, objective.gradient(S)), (trace_slope, error.gradient(S))):
+        assert np.abs(np.reshape(ours, (-1, 2)) - theirs).max() < 1e-9 * np.abs(theirs).max()
+
+
+@needs_browser
+def test_the_readme_s_descent_step_by_step(page: Tab) -> None:
+    kernel = nl.Gaussian(rho=16.0)
+    constant = nl.RadialSKD(kernel, DATA).constant
+    run = nl.gradient_descent(kernel, DATA, START, step=1e-6, iterations=400, record_every=50, keep_path=True)
+    assert np.array_equal(sample(page), START)
+    for at, (value, S) in enumerate(zip(run.values, run.path, strict=True)):  # type: ignore[arg-type]
+        steps(page, 50 if at else 0)
+        now = page.run("playground.state.history.at(-1)")
+        assert now["t"] == 50 * at
+        assert now["R"] == pytest.approx(value + (constant if run.values[0] < 0 else 0.0), rel=1e-9)
+        assert now["trace"] == pytest.approx(nl.nystrom_errors(kernel, DATA, S, "trace").trace, rel=1e-9)
+    assert np.abs(sample(page) - run.sample).max() < 1e-9
+    assert page.errors == []
+
+
+@needs_browser
+def test_the_descent_on_the_trace_error(page: Tab) -> None:
+    objective = nl.TraceError(nl.Gaussian(rho=16.0), DATA)
+    S = START.copy()
+    for _ in range(40):
+        S = S - 2e-4 * objective.gradient(S)
+    choose(page, "target", "trace")
+    assert state(page, "gamma.trace") == 2e-4
+    steps(page, 40)
+    assert page.run("playground.state.history.at(-1).trace") == pytest.approx(objective.value(S), rel=1e-9)
+    assert np.abs(sample(page) - S).max() < 1e-9
+
+
+@needs_browser
+def test_where_double_precision_ends_no_digits_are_shown(page: Tab) -> None:
+    kernel = nl.Gaussian(rho=1.0)
+    assert computed(page, "nystrom.traceError(D, S, 1).lost", CLOSE) is True
+    assert nl.nystrom_errors(kernel, DATA, CLOSE, "trace").precision == "extended"
+    # the gradient, with a ridge, still shows the way, and is the library's
+    slope = np.reshape(computed(page, "Array.from(nystrom.traceGradient(D, S, 1))", CLOSE), (-1, 2))
+    theirs = nl.TraceError(kernel, DATA).gradient(CLOSE)
+    assert np.abs(slope - theirs).max() < 1e-3 * np.abs(theirs).max()
+    page.run(f"playground.state.sample.set({CLOSE.ravel().tolist()})")
+    steps(page, 12)  # the first of them made R rise, which is said for ten steps
+    page.wait_for("document.querySelector('[data-of=trace] output').textContent.includes('beyond double precision')")
+    assert not re.search(r"\d", page.run("document.querySelector('[data-of=trace] .pg-value').textContent"))
+    assert "no longer carries the trace error" in message(page)
+
+
+@needs_browser
+def test_a_copy_of_a_landmark_changes_nothing(page: Tab) -> None:
+    S = START[:10]
+    twice = np.concatenate([S, S[:3]])
+    alone, both = (computed(page, "nystrom.traceError(D, S, 16)", each) for each in (S, twice))
+    assert both["lost"] is False
+    assert both["value"] == pytest.approx(alone["value"], rel=1e-12)
+
+
+@needs_browser
+def test_the_starts(page: Tab) -> None:
+    choose(page, "start", "k-means")
+    centres = sample(page)
+    nearest = np.linalg.norm(DATA[:, None] - centres[None], axis=2).argmin(axis=1)
+    means = np.array([DATA[nearest == k].mean(axis=0) for k in range(len(centres))])
+    assert np.abs(means - centres).max() < 1e-3
+    choose(page, "start", "clustered")
+    assert np.linalg.norm(sample(page) - [-0.75, 0.75], axis=1).max() < 0.8
+    page.run("document.querySelector('.pg-again').click()")
+    again = sample(page)
+    assert state(page, "start") == "random" and not np.array_equal(again, START)
+    assert all((DATA == point).all(axis=1).any() for point in again)
+
+
+@needs_browser
+def test_the_sliders(page: Tab) -> None:
+    slide(page, "n", 29)
+    assert np.array_equal(sample(page), START[:30])
+    slide(page, "rho", 0)
+    slide(page, "gamma", 0)
+    assert (state(page, "rho"), state(page, "gamma.R")) == (1, 1e-7)
+    page.wait_for("document.querySelector('[data-of=gamma] output').textContent === '10⁻⁷'")
+    assert page.run("document.querySelector('[data-of=rho] input').getAttribute('aria-valuetext')") == "1"
+    assert page.run("document.querySelector('[data-of=n] output').textContent") == "30"
+
+
+# -- what it shows ---------------------------------------------------------------------------------------------
+
+
+@needs_browser
+def test_play_and_pause(page: Tab) -> None:
+    button = "document.querySelector('.pg-play')"
+    page.run(f"{button}.click()")
+    page.wait_for("playground.state.steps > 5")
+    assert page.run(f"{button}.textContent") == "Pause"
+    page.run(f"{button}.click()")
+    count = state(page, "steps")
+    page.run("new Promise(done => setTimeout(() => done(true), 200))")
+    assert state(page, "steps") == count
+    assert page.run("document.querySelector('[data-of=trace] output').textContent").startswith("28.0 → ")
+    assert "× the best possible" in page.run("document.querySelector('[data-of=trace] small').textContent")
+
+
+@needs_browser
+def test_less_motion_shows_still_pictures(page: Tab) -> None:
+    page.prefer("light", motion="reduce")
+    page.run("document.querySelector('.pg-play').click()")
+    page.wait_for("playground.state.steps > 0")
+    assert state(page, "steps") == 40
+
+
+@needs_browser
+def test_it_comes_to_rest(page: Tab) -> None:
+    slide(page, "n", 4)
+    slide(page, "gamma", 4)
+    page.run("document.querySelector('.pg-play').click()")
+    page.wait_for("!playground.state.playing")
+    assert message(page).startswith("At rest after ") and "a local minimum of R" in message(page)
+    assert np.abs(nl.RadialSKD(nl.Gaussian(rho=16.0), DATA).gradient(sample(page))).max() * 2e-6 < 1e-4
+
+
+@needs_browser
+def test_first_scene_landmarks_repel_each_other(page: Tab) -> None:
+    def spacing() -> float:
+        S = sample(page)
+        return float(np.median((np.linalg.norm(S[:, None] - S[None], axis=2) + 9 * np.eye(len(S))).min(axis=1)))
+
+    scene(page, 0)
+    assert page.run("document.activeElement.className") == "pg-play"
+    before, began = spacing(), page.run("playground.state.history[0]")
+    steps(page, 200)
+    now = page.run("playground.state.history.at(-1)")
+    assert spacing() > 2 * before
+    assert now["R"] < 0.7 * began["R"] and now["trace"] < 0.7 * began["trace"]
+
+
+@needs_browser
+def test_second_scene_too_long_a_step_blows_up_and_says_so(page: Tab) -> None:
+    scene(page, 1)
+    steps(page, 6)
+    first, last = page.run("playground.state.history[0].R"), page.run("playground.state.history.at(-1).R")
+    assert last > 1.3 * first
+    assert message(page).startswith("γ is too large here: R rose in ") and "left the picture" in message(page)
+    page.wait_for("document.querySelectorAll('.pg-outside').length > 0")
+    assert page.run("document.querySelector('.pg-message').classList.contains('pg-warning')")
+    slide(page, "gamma", 12)
+    page.run("document.querySelector('.pg-play').click()")
+    page.wait_for("!playground.state.playing")
+    assert message(page).startswith("Thrown out: ")
+    assert all(math.isfinite(entry["R"]) for entry in state(page, "history"))
+
+
+@needs_browser
+def test_third_scene_r_and_the_trace_error_part(page: Tab) -> None:
+    scene(page, 2)
+    steps(page, 800)
+    history = state(page, "history")
+    lowest = min(range(len(history)), key=lambda t: history[t]["trace"])
+    assert 10 < lowest < 700
+    assert history[-1]["R"] < 0.5 * history[lowest]["R"]
+    assert history[-1]["trace"] > 1.1 * history[lowest]["trace"]
+    choose(page, "target", "trace")
+    steps(page, 100)
+    after = page.run("playground.state.history.at(-1)")
+    assert after["trace"] < 0.9 * history[-1]["trace"] and after["R"] > history[-1]["R"]
+
+
+# -- by hand ---------------------------------------------------------------------------------------------------
+
+
+def errors_are_those_of_the_sample(page: Tab) -> bool:
+    kernel, S, now = nl.Gaussian(rho=16.0), sample(page), page.run("playground.state.history.at(-1)")
+    return bool(
+        now["trace"] == pytest.approx(nl.nystrom_errors(kernel, DATA, S, "trace").trace, rel=1e-9)
+        and now["R"] == pytest.approx(nl.RadialSKD(kernel, DATA).value(S), rel=1e-9)
+    )
+
+
+@needs_browser
+def test_the_mouse_moves_adds_and_removes(page: Tab) -> None:
+    k, before = lonely(page), sample(page)
+    x, y = mark(page, k)
+    page.mouse((x, y), (x + 20, y), (x + 30, y - 12))
+    moved = sample(page) - before
+    side = page.run("document.querySelector('.pg-plane').clientWidth")
+    assert moved[k] == pytest.approx([30 / side * 2.24, 12 / side * 2.24], abs=0.01)
+    assert not np.delete(moved, k, axis=0).any() and errors_are_those_of_the_sample(page)
+    box = page.run("document.querySelector('.pg-plane').getBoundingClientRect().toJSON()")
+    x, y = mark(page, k)
+    page.mouse((x, y), (x, y - 20), (box["right"] + 30, y - 20))
+    assert len(sample(page)) == 49 and message(page) == "Removed a landmark; 49 are left."
+    page.mouse((box["left"] + 4, box["top"] + 4))
+    assert len(sample(page)) == 50 and errors_are_those_of_the_sample(page)
+    x, y = mark(page, 49)
+    for clicks in (1, 2):
+        page.mouse((x, y), clicks=clicks)
+    assert len(sample(page)) == 49
+
+
+@needs_browser
+def test_a_finger_moves_and_adds(page: Tab) -> None:
+    page.resize(PHONE, 844, phone=True)
+    k, before = lonely(page), sample(page)
+    x, y = mark(page, k)
+    side = page.run("document.querySelector('.pg-plane').clientWidth")
+    page.touch((x, y), (x + 2, y + 10), (x + 5, y + 25), (x + 5, y + 40))
+    # the whole way: the page did not take the finger for one that scrolls it
+    page.wait_for(f"playground.state.sample[{2 * k + 1}] < {before[k, 1] - 36 / side * 2.24}")
+    assert state(page, "held") == -1
+    box = page.run("document.querySelector('.pg-plane').getBoundingClientRect().toJSON()")
+    page.touch((box["left"] + 3, box["top"] + 3))
+    page.wait_for("playground.state.n === 51")
+    # a finger that moves over the picture scrolls the page and adds nothing
+    page.touch(*((box["left"] + 3, box["top"] + down) for down in (200, 150, 60)))
+    assert state(page, "n") == 51
+
+
+@needs_browser
+def test_the_keyboard_alone(page: Tab) -> None:
+    for _ in range(3):  # past links, if any, to the picture
+        page.press("Tab", "Tab", 9)
+        if page.run("document.activeElement.matches('.pg-landmarks')"):
+            break
+    before = sample(page)
+    page.press("n", "KeyN", 78)
+    page.press("ArrowRight", "ArrowRight", 39)
+    page.press("ArrowUp", "ArrowUp", 38)
+    assert sample(page)[1] == pytest.approx(before[1] + [0.02, 0.02])
+    assert message(page).startswith("Landmark 2 is at (") and errors_are_those_of_the_sample(page)
+    page.press("+", "Equal", 187)
+    assert state(page, "n") == 51 and state(page, "chosen") == 50
+    page.press("Delete", "Delete", 46)
+    assert state(page, "n") == 50
+    page.press("s", "KeyS", 83)
+    assert state(page, "steps") == 1
+    page.press(" ", "Space", 32)
+    page.wait_for("playground.state.steps > 3")
+    page.press(" ", "Space", 32)
+    assert state(page, "playing") is False
+    page.wait_for("document.querySelector('.pg-landmarks').getAttribute('aria-label').includes('50 landmarks')")
+
+
+@needs_browser
+def test_a_landmark_that_is_held_stays_while_the_others_move(page: Tab) -> None:
+    page.run("playground.state.held = 3")
+    before = sample(page)
+    steps(page, 5)
+    moved = np.linalg.norm(sample(page) - before, axis=1)
+    assert moved[3] == 0.0 and np.delete(moved, 3).min() > 0.0
+
+
+@needs_browser
+def test_by_day_by_night_and_on_a_phone(page: Tab) -> None:
+    def red() -> list[int]:
+        found: list[int] = page.run(
+            "(async () => { await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));"
+            " const c = document.querySelector('.pg-plane canvas'), p = c.getContext('2d').getImageData(0, 0,"
+            " c.width, c.height).data, most = [0, 0, 0]; for (let i = 0; i < p.length; i += 4) if (p[i + 3] === 255 &&"
+            " p[i] - p[i + 1] > most[0] - most[1]) most.splice(0, 3, p[i], p[i + 1], p[i + 2]); return most; })()"
+        )
+        return found
+
+    assert page.run(PALE) == []
+    by_day = red()
+    page.run("document.documentElement.dataset.theme = 'dark'")
+    assert page.run(PALE) == []
+    assert by_day[0] > 150 and red() != by_day
+    page.resize(PHONE, 844, phone=True)
+    assert page.run(WIDE) == []
+    targets = page.run(
+        "[...document.querySelectorAll('.playground button, .pg-tries button, .playground input')]"
+        ".filter(e => Math.min(e.offsetHeight, e.closest('label')?.offsetHeight ?? 99) < 24).map(e => e.className)"
+    )
+    assert targets == []
+    assert page.errors == [] and all(url.startswith("file:") for url in page.requests)

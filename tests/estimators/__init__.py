@@ -1,0 +1,1 @@
+"""The estimator: scikit-learn's own tests and checks, then ours."""

@@ -1,0 +1,166 @@
+"""Bad input: scikit-learn's words where it has some, else one sentence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+from sklearn.exceptions import NotFittedError
+from sklearn.gaussian_process.kernels import RBF
+from sklearn.kernel_approximation import Nystroem as Theirs
+from sklearn.utils._param_validation import InvalidParameterError
+
+from nystrom_lib.estimators import Nystroem
+
+X = np.random.default_rng(0).random((20, 3))
+
+
+def with_nan() -> Any:
+    bad = X.copy()
+    bad[3, 1] = np.nan
+    return bad
+
+
+def complaint(estimator: Any, data: Any) -> tuple[type, str]:
+    with pytest.raises(Exception, match=r".") as caught:
+        estimator.fit(data)
+    return type(caught.value), str(caught.value)
+
+
+@pytest.mark.parametrize("landmarks", ["optimised", "uniform"])
+@pytest.mark.parametrize(
+    "data",
+    [
+        pytest.param(with_nan(), id="NaN"),
+        pytest.param(X * np.inf, id="infinity"),
+        pytest.param(X[0], id="one dimension"),
+        pytest.param(X[None], id="three dimensions"),
+        pytest.param(7.0, id="a number"),
+        pytest.param(X * 1j, id="complex"),
+        pytest.param(X.astype(str), id="strings"),
+        pytest.param(np.array([["a", {}], ["b", 1]], dtype=object), id="objects"),
+        pytest.param(X[:0], id="no rows"),
+        pytest.param(X[:, :0], id="no columns"),
+        pytest.param([[1.0], [1.0, 2.0]], id="ragged"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:invalid value encountered")
+def test_data_in_their_words(data: Any, landmarks: str) -> None:
+    assert complaint(Nystroem(landmarks=landmarks), data) == complaint(Theirs(), data)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [{"gamma": -1.0}, {"gamma": "scale"}, {"degree": 0.5}, {"coef0": "1"}, {"n_components": 0}, {"n_components": 2.5},
+     {"random_state": "now"}, {"n_jobs": 1.5}, {"kernel_params": 3}, {"kernel": "precomputed", "gamma": 1.0},
+     {"kernel": np.vdot, "degree": 2}],
+    ids=repr,
+)  # fmt: skip
+def test_parameters_in_their_words(parameters: dict[str, Any]) -> None:
+    parameters = {"n_components": 2} | parameters
+    assert complaint(Nystroem(**parameters), X[:3]) == complaint(Theirs(**parameters), X[:3])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"kernel": "gaussian"}, "The 'kernel' parameter of Nystroem must be a str among {"),
+        ({"kernel": 3}, "The 'kernel' parameter of Nystroem must be a str among {"),
+        ({"landmarks": "best"}, "The 'landmarks' parameter of Nystroem must be a str among {"),
+        ({"landmarks": 3}, "The 'landmarks' parameter of Nystroem must be a str among {"),
+    ],
+)
+def test_unknown_names_in_their_words(parameters: dict[str, Any], message: str) -> None:
+    kind, text = complaint(Nystroem(**parameters), X)
+    assert kind is InvalidParameterError and text.startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"landmarks": X[:, :2]}, "landmarks has points of 2 coordinates; those of X have 3."),
+        ({"landmarks": with_nan()}, "landmarks holds nan at row 3, column 1; every value must be finite."),
+        ({"landmarks": [0, 20]}, "landmarks holds 20; indices into the data go from 0 to 19."),
+        ({"landmarks": [0.0, 1.0]}, "it must be a non-empty 1-dimensional array of whole numbers."),
+        ({"landmarks": X * 1j}, "landmarks has dtype complex128; it must hold real numbers."),
+        (
+            {"kernel": "chi2"},
+            "which needs derivatives, and kernel is 'chi2'; for it landmarks must be 'uniform', 'kmeans++', 'kmeans',",
+        ),
+        (
+            {"kernel": "poly", "degree": 2.5},
+            "and kernel is 'poly' with degree=2.5; for it landmarks must be 'uniform',",
+        ),
+        ({"gamma": 0.0}, "and kernel is 'rbf' with gamma=0.0; for it landmarks must be 'uniform',"),
+        ({"kernel": "poly", "landmarks": "local-trace"}, "it must be radial"),
+        ({"kernel": RBF([1.0, 2.0])}, "Anisotropic kernel must have the same number of dimensions as data (2!=3)"),
+        ({"kernel": "matern", "gamma": 0.0}, "gamma is 0.0; it must be a finite number greater than 0."),
+        (
+            {"kernel": "matern", "kernel_params": {"lengthscale": 1.0}},
+            "kernel_params holds 'lengthscale'; for the kernel",
+        ),
+        ({"kernel": "matern", "gamma": 1.0, "kernel_params": {"length_scale": 1.0}}, "are both given"),
+    ],
+)
+def test_what_cannot_be_is_one_sentence(parameters: dict[str, Any], message: str) -> None:
+    kind, text = complaint(Nystroem(**({"n_components": 5} | parameters)), X)
+    assert kind is ValueError and message in text and "\n" not in text
+
+
+@pytest.mark.parametrize(
+    ("landmarks", "message"),
+    [
+        ("optimised", "landmarks is 'optimised', which needs derivatives, and kernel is 'precomputed'"),
+        ("kmeans", "landmarks is 'kmeans', which needs points, and kernel is 'precomputed'."),
+        (X, "landmarks holds points; with a precomputed kernel it must hold indices of samples."),
+    ],
+)
+def test_a_kernel_matrix_is_not_points(landmarks: Any, message: str) -> None:
+    kind, text = complaint(Nystroem("precomputed", n_components=5, landmarks=landmarks), X @ X.T)
+    assert kind is ValueError and message in text
+    kind, text = complaint(Nystroem("precomputed", landmarks="uniform"), X)
+    assert kind is ValueError and text == "X has shape (20, 3); a precomputed kernel matrix must be square."
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"landmarks": "kmeans"},
+        {"landmarks": "uniform", "kernel": "matern"},
+        {"landmarks": "uniform", "kernel": RBF()},
+        {"landmarks": "uniform", "kernel": "precomputed"},
+    ],
+    ids=repr,
+)
+def test_sparse_data_where_points_are_needed(parameters: dict[str, Any]) -> None:
+    kind, text = complaint(Nystroem(**parameters), csr_matrix(X @ X.T))
+    assert kind is TypeError and text.startswith("Sparse data was passed") and "dense data is required" in text
+
+
+@pytest.mark.parametrize("landmarks", ["optimised", "uniform", "kmeans"])
+def test_more_components_than_samples(landmarks: str) -> None:
+    with pytest.warns(UserWarning, match="n_components > n_samples") as ours:
+        estimator = Nystroem(n_components=50, landmarks=landmarks).fit(X)
+    with pytest.warns(UserWarning, match="n_components > n_samples") as theirs:
+        Theirs(n_components=50).fit(X)
+    assert str(ours[0].message) == str(theirs[0].message) and ours[0].filename == __file__
+    assert estimator.transform(X).shape == (20, 20)
+
+
+def test_one_feature_is_enough() -> None:
+    assert Nystroem(n_components=5, random_state=0).fit_transform(X[:, :1]).shape == (20, 5)
+
+
+def test_transform_in_their_words() -> None:
+    for bad in (X[:, :2], with_nan()):
+        texts = []
+        for estimator in (Nystroem(n_components=5), Theirs(n_components=5)):
+            with pytest.raises(ValueError, match=r".") as caught:
+                estimator.fit(X).transform(bad)
+            texts.append(str(caught.value))
+        assert texts[0] == texts[1]
+    with pytest.raises(NotFittedError):
+        Nystroem().transform(X)

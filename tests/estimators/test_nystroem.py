@@ -1,0 +1,319 @@
+"""``Nystroem``: equal to scikit-learn's at equal landmarks, right where that is not, and better ones by default."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+from typing import Any
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_matrix
+from sklearn.base import clone
+from sklearn.gaussian_process import kernels as gp
+from sklearn.kernel_approximation import Nystroem as Theirs
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics.pairwise import kernel_metrics, laplacian_kernel, rbf_kernel
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import nystrom_lib as nl
+from nystrom_lib.estimators import Nystroem
+from nystrom_lib.objectives import OBJECTIVES
+from nystrom_lib.starts import STARTS
+from tests import oracle
+from tests.cases import notebook_data
+
+X = np.random.default_rng(0).random((60, 4))
+y = np.sin(3.0 * X[:, 0]) + X[:, 1] ** 2
+
+#: Kernels for every landmark method, each with the entries it must have.
+OURS: dict[str, tuple[dict[str, Any], nl.Kernel]] = {
+    "rbf": ({"kernel": "rbf"}, nl.Gaussian(0.25)),
+    "rbf, γ": ({"kernel": "rbf", "gamma": 2.0}, nl.Gaussian(2.0)),
+    "γ as a kernel parameter": ({"kernel_params": {"gamma": 2.0}}, nl.Gaussian(2.0)),
+    "poly": ({"kernel": "poly"}, nl.Polynomial(3, 1.0, 0.25)),
+    "polynomial": (
+        {"kernel": "polynomial", "degree": 2.0, "coef0": 0.5, "gamma": 1.5}, nl.Polynomial(2, 0.5, 1.5)
+    ),
+    "linear": ({"kernel": "linear"}, nl.Polynomial(1, 0.0)),
+    "matern": ({"kernel": "matern", "gamma": 0.125}, nl.Matern(1.5, 2.0)),
+    "matern, ν": ({"kernel": "matern", "kernel_params": {"nu": 2.5, "length_scale": 0.7}}, nl.Matern(2.5, 0.7)),
+    "rational_quadratic": (
+        {"kernel": "rational_quadratic", "kernel_params": {"alpha": 0.3}}, nl.RationalQuadratic(0.3, 2.0**0.5)
+    ),
+    "of the library": ({"kernel": nl.Matern(0.5, 2.0)}, nl.Matern(0.5, 2.0)),
+}  # fmt: skip
+
+
+def inner_products(estimator: Any, data: Any = X) -> Any:
+    features = estimator.transform(data)
+    return features @ features.T
+
+
+# -- beside scikit-learn's ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", [*kernel_metrics(), gp.RBF([1.0, 2.0, 3.0, 4.0]) * 2.0, gp.DotProduct(), np.vdot])
+def test_the_same_landmarks_and_approximation_as_theirs(kernel: Any) -> None:
+    """Catches a wrong default, another draw, and indefinite kernels treated as positive ones."""
+    ours, theirs = (
+        make(kernel, n_components=4, random_state=3, **more).fit(X)
+        for make, more in ((Nystroem, {"landmarks": "uniform"}), (Theirs, {}))
+    )
+    assert list(ours.component_indices_) == list(theirs.component_indices_)
+    assert np.array_equal(ours.components_, theirs.components_)
+    scale = np.abs(inner_products(theirs)).max()
+    assert inner_products(ours) == pytest.approx(inner_products(theirs), abs=1e-9 * scale)
+    assert ours.normalization_.shape == theirs.normalization_.shape
+    gram = ours.normalization_.T @ ours.normalization_
+    wanted = theirs.normalization_.T @ theirs.normalization_
+    assert gram == pytest.approx(wanted, abs=1e-8 * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("model", [Ridge(0.1), LogisticRegression(tol=1e-10, max_iter=2000)])
+def test_predictions_equal_theirs(model: Any) -> None:
+    """Catches features that are more than a rotation away."""
+    target = y > np.median(y) if isinstance(model, LogisticRegression) else y
+    ask = "predict_proba" if isinstance(model, LogisticRegression) else "predict"
+    predictions = [
+        getattr(make_pipeline(map_, clone(model)).fit(X[:40], target[:40]), ask)(X[40:])
+        for map_ in (
+            Nystroem(n_components=20, random_state=1, landmarks="uniform"),
+            Theirs(n_components=20, random_state=1),
+        )
+    ]
+    assert predictions[0] == pytest.approx(predictions[1], rel=1e-6)
+
+
+@pytest.mark.parametrize("landmarks", ["uniform", "points"])
+def test_right_where_theirs_is_not(landmarks: str) -> None:
+    """At cond 2e16 the trace error left by the features, against 300 bits: theirs is clipped, ours is not."""
+    data = notebook_data()[:300]
+    theirs = Theirs(gamma=1.0, n_components=80, random_state=0).fit(data)
+    given = theirs.components_ if landmarks == "points" else landmarks
+    ours = Nystroem(gamma=1.0, n_components=80, random_state=0, landmarks=given).fit(data)
+    exact = oracle.trace_error(oracle.gaussian(1.0), data, ours.components_)
+    assert oracle.condition_number(oracle.gaussian(1.0), ours.components_) > 1e16
+    left, left_by_theirs = (len(data) - np.square(e.transform(data)).sum() for e in (ours, theirs))
+    assert left == pytest.approx(exact, rel=0.02)
+    assert abs(left_by_theirs / exact - 1.0) > 0.25
+
+
+# -- kernels -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_full_rank_gives_the_kernel_and_normalization_the_features(name: str) -> None:
+    """Catches a parameter taken for another, and a γ that is not the Gaussian's."""
+    parameters, kernel = OURS[name]
+    estimator = Nystroem(**parameters, n_components=60, landmarks=X).fit(X)
+    K = kernel.matrix(X)
+    assert type(estimator._features).__name__ == "KernelFeatures"
+    assert inner_products(estimator) == pytest.approx(K, abs=1e-9 * K.max())
+    few = Nystroem(**parameters, landmarks=np.arange(4)).fit(X)
+    assert kernel.matrix(X, X[:4]) @ few.normalization_.T == pytest.approx(few.transform(X), abs=1e-9 * K.max())
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        gp.RBF(0.7), 3.0 * gp.RBF([0.5, 1.0, 2.0, 4.0]),
+        gp.Matern(0.6, nu=0.5), gp.Matern([0.5, 1.0, 2.0, 4.0], nu=1.5),
+        gp.Matern(0.6, nu=2.5) * 2.0 * 0.25, gp.Matern(0.6, nu=np.inf), gp.RationalQuadratic(0.7, 1.3),
+        gp.ConstantKernel(2.0) * (gp.ConstantKernel(3.0) * gp.RBF(0.7)),
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_kernels_of_gaussian_processes_become_ours(kernel: Any) -> None:
+    """Catches a length scale, an order, a constant or a scaling lost on the way; landmarks come back unscaled."""
+    estimator = Nystroem(kernel, landmarks=X).fit(X)
+    assert type(estimator._features).__name__ == "KernelFeatures"
+    assert inner_products(estimator) == pytest.approx(kernel(X), abs=1e-9)
+    few = Nystroem(kernel, n_components=5, random_state=0).fit(X)
+    C = kernel(X, few.components_)
+    assert not hasattr(few, "component_indices_")
+    assert inner_products(few) == pytest.approx(C @ np.linalg.solve(kernel(few.components_), C.T), abs=1e-9)
+    assert C @ few.normalization_.T == pytest.approx(few.transform(X), abs=1e-9)
+
+
+def test_a_length_scale_for_each_feature_by_name() -> None:
+    scales = [0.5, 1.0, 2.0, 4.0]
+    estimator = Nystroem("rational_quadratic", kernel_params={"length_scale": scales}, landmarks=X).fit(X)
+    assert inner_products(estimator) == pytest.approx(nl.RationalQuadratic(1.0, 1.0).matrix(X / scales), abs=1e-9)
+
+
+@pytest.mark.parametrize("kernel", [gp.Matern(0.6, nu=0.7), gp.RBF(1.0) + gp.RBF(0.1), gp.RBF(1.0) * gp.RBF(0.1)])
+def test_other_kernels_of_gaussian_processes_go_by_columns(kernel: Any) -> None:
+    estimator = Nystroem(kernel, landmarks="rpcholesky", n_components=60, random_state=0).fit(X)
+    assert inner_products(estimator) == pytest.approx(kernel(X), abs=1e-8)
+    with pytest.raises(ValueError, match=r"landmarks is 'optimised', which needs derivatives, and kernel is "):
+        Nystroem(kernel, n_components=5).fit(X)
+
+
+@pytest.mark.filterwarnings("ignore:n_components > n_samples")
+@pytest.mark.parametrize("landmarks", [name for name in STARTS if not name.startswith("kmeans")])
+def test_a_kernel_matrix_does_for_every_choice_of_columns(landmarks: str) -> None:
+    """Catches row numbers taken for points, and a transform that takes the wrong columns."""
+    K, few = laplacian_kernel(X), {"landmarks": landmarks, "n_components": 7, "random_state": 0}
+    given, computed = Nystroem("precomputed", **few).fit(K), Nystroem("laplacian", **few).fit(X)
+    assert list(given.component_indices_) == list(computed.component_indices_)
+    assert np.array_equal(given.components_, K[given.component_indices_])
+    new = np.random.default_rng(1).random((5, 4))
+    assert given.transform(laplacian_kernel(new, X)) == pytest.approx(computed.transform(new), abs=1e-12)
+    assert len(Nystroem("precomputed", landmarks=landmarks).fit(K).components_) == 60
+
+
+def test_a_kernel_matrix_in_single_precision_is_not_taken_for_more() -> None:
+    """Catches pivots that are the rounding of float32: features of noise, large."""
+    K = rbf_kernel(X, gamma=0.01)
+    single = Nystroem("precomputed", landmarks="uniform", n_components=60).fit(K.astype(np.float32))
+    F = single.transform(K.astype(np.float32))
+    assert F.dtype == np.float32 and (F == 0.0).all(axis=0).sum() > 20
+    assert F @ F.T == pytest.approx(K, abs=1e-5)
+
+
+def test_cross_validation_cuts_a_kernel_matrix_both_ways() -> None:
+    model = make_pipeline(Nystroem("precomputed", landmarks="uniform", n_components=10, random_state=0), Ridge(0.1))
+    search = GridSearchCV(model, {"ridge__alpha": [0.1, 1.0]}, cv=3).fit(rbf_kernel(X), y)
+    assert np.isfinite(search.best_score_)
+
+
+# -- landmarks ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("landmarks", ["optimised", *OBJECTIVES, *STARTS])
+@pytest.mark.parametrize("kernel", ["rbf", "poly"])
+def test_every_way_to_choose_them(landmarks: str, kernel: str) -> None:
+    """Catches a name that leads nowhere, indices of other points, and a seed that is not used."""
+    if (landmarks, kernel) == ("local-trace", "poly"):
+        with pytest.raises(ValueError, match="it must be radial"):
+            Nystroem(kernel, n_components=6, landmarks=landmarks).fit(X)
+        return
+    made = [Nystroem(kernel, n_components=6, random_state=s, landmarks=landmarks).fit(X) for s in (0, 0, 1)]
+    assert all(estimator.components_.shape == (6, 4) for estimator in made)
+    assert np.array_equal(made[0].components_, made[1].components_)
+    assert np.array_equal(made[0].components_, made[2].components_) == (landmarks in ("greedy", "herding"))
+    subset = landmarks in STARTS and landmarks != "kmeans"
+    assert hasattr(made[0], "component_indices_") == subset
+    if subset:
+        assert np.array_equal(X[made[0].component_indices_], made[0].components_)
+
+
+def test_optimised_landmarks_are_better() -> None:
+    data = nl.datasets.bigaussian().X
+    left = {
+        landmarks: len(data)
+        - np.square(
+            Nystroem(gamma=16.0, n_components=50, random_state=0, landmarks=landmarks).fit_transform(data)
+        ).sum()
+        for landmarks in ("uniform", "optimised")
+    }
+    assert left["optimised"] < 0.6 * left["uniform"]
+
+
+def test_landmarks_that_are_given() -> None:
+    points = X[:7] + 0.01
+    estimator = Nystroem(landmarks=points, n_components=3).fit(X)
+    assert np.array_equal(estimator.components_, points) and estimator.transform(X).shape == (60, 7)
+    assert not hasattr(estimator, "component_indices_")
+    again = estimator.set_params(landmarks=[3, 1]).fit(X)
+    assert np.array_equal(again.components_, X[[3, 1]]) and list(again.component_indices_) == [3, 1]
+    assert not hasattr(again.set_params(landmarks=points).fit(X), "component_indices_")
+
+
+def test_copies_leave_features_of_zeros() -> None:
+    F = Nystroem(landmarks=np.vstack([X[:3], X[:3]])).fit(X).transform(X)
+    assert F.shape == (60, 6) and not F[:, 3:].any() and F[:, :3].any(axis=0).all()
+
+
+# -- as scikit-learn's users use it ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("landmarks", ["optimised", "uniform", "kmeans"])
+def test_single_precision_is_kept_where_theirs_is(landmarks: str) -> None:
+    single = X.astype(np.float32)
+    estimator = Nystroem(n_components=5, random_state=0, landmarks=landmarks).fit(single)
+    assert estimator.components_.dtype == estimator.normalization_.dtype == np.float32
+    assert estimator.transform(single).dtype == np.float32
+    assert estimator.transform(X).dtype == np.float64
+    assert Nystroem(n_components=5, landmarks=landmarks).fit(X).transform(single).dtype == np.float64
+    S = estimator.components_.astype(np.float64)
+    C = rbf_kernel(X, S)
+    assert inner_products(estimator) == pytest.approx(C @ np.linalg.solve(rbf_kernel(S), C.T), abs=1e-6)
+
+
+def test_frames_go_in_and_out() -> None:
+    frame = pd.DataFrame(X, columns=list("abcd"), index=range(100, 160))
+    estimator = Nystroem(n_components=3, random_state=0).set_output(transform="pandas").fit(frame)
+    out = estimator.transform(frame)
+    assert list(out.columns) == list(estimator.get_feature_names_out()) == ["nystroem0", "nystroem1", "nystroem2"]
+    assert list(out.index) == list(frame.index) and list(estimator.feature_names_in_) == list("abcd")
+    with pytest.raises(ValueError, match="feature names should match"):
+        estimator.transform(frame[list("bacd")])
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly", "sigmoid"])
+def test_sparse_goes_where_it_went(kernel: str) -> None:
+    """Dense or sparse, in fit or in transform: the same features."""
+    sparse = csr_matrix(np.where(X > 0.6, X, 0.0))
+    dense = sparse.toarray()
+    for landmarks in ("uniform", [5, 6, 7], dense[:3] + 0.1):
+        fitted = [Nystroem(kernel, n_components=3, random_state=0, landmarks=landmarks).fit(Z) for Z in (sparse, dense)]
+        found = [inner_products(estimator, Z) for estimator in fitted for Z in (sparse, dense)]
+        for other in found[1:]:
+            assert other == pytest.approx(found[0], abs=1e-10)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [{}, {"landmarks": X[:5]}, {"kernel": gp.Matern([1.0, 2.0, 3.0, 4.0])}, {"kernel": "cosine", "landmarks": [1, 2]},
+     {"kernel": nl.Matern(1.5, 2.0), "landmarks": "kmeans"}],
+    ids=repr,
+)  # fmt: skip
+def test_clones_and_pickles_do_the_same(parameters: dict[str, Any]) -> None:
+    estimator = Nystroem(**({"n_components": 5, "random_state": 0} | parameters)).fit(X)
+    wanted = estimator.transform(X)
+    assert np.array_equal(pickle.loads(pickle.dumps(estimator)).transform(X), wanted)
+    assert np.array_equal(clone(estimator).fit(X).transform(X), wanted)
+
+
+def test_their_parameters_are_ours() -> None:
+    ours, theirs = Nystroem().get_params(), Theirs().get_params()
+    assert {name: ours[name] for name in theirs} == theirs and set(ours) - set(theirs) == {"landmarks"}
+
+
+def test_grid_search_in_a_pipeline_on_threads() -> None:
+    """Catches threads that meet in the library, and parameters that do not reach it."""
+    model = make_pipeline(StandardScaler(), Nystroem(n_components=10, random_state=0), Ridge(0.1))
+    grid = {"nystroem__gamma": [1e-6, 0.1], "nystroem__landmarks": ["optimised", "uniform"]}
+    with joblib.parallel_config("threading"):
+        search = GridSearchCV(model, grid, cv=3, n_jobs=2).fit(X, y)
+    assert search.best_params_["nystroem__gamma"] == 0.1
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, -1])
+def test_results_do_not_depend_on_jobs(n_jobs: int) -> None:
+    for kernel, landmarks in (("rbf", "optimised"), ("laplacian", "rpcholesky")):
+        wanted = Nystroem(kernel, n_components=5, random_state=0, landmarks=landmarks).fit_transform(X)
+        found = Nystroem(kernel, n_components=5, random_state=0, landmarks=landmarks, n_jobs=n_jobs).fit_transform(X)
+        assert np.array_equal(found, wanted)
+
+
+# -- scikit-learn is an extra ------------------------------------------------------------------------------------
+
+
+def test_the_library_does_not_need_it() -> None:
+    code = "import sys, nystrom_lib; assert not {'sklearn', 'joblib'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_without_it_one_sentence_says_what_to_install() -> None:
+    code = "import sys; sys.modules['sklearn'] = None; from nystrom_lib.estimators import Nystroem"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    last = run.stderr.splitlines()[-1]
+    assert last == "ImportError: nystrom_lib.estimators needs scikit-learn: pip install 'nystrom-lib[sklearn]'."

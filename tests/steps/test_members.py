@@ -1,0 +1,312 @@
+"""Each step rule against a straightforward version of it, and in what it promises."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import nystrom_lib as nl
+from nystrom_lib.objectives import OBJECTIVES
+from nystrom_lib.objectives.base import EVERYTHING, Objective
+from nystrom_lib.steps import lbfgs, units
+from nystrom_lib.steps.base import Engine
+from tests.cases import BUILT_IN, RADIAL, Floats, cloud, pair
+
+KERNEL = nl.Gaussian(rho=4.0)
+
+
+def problem(n: int = 6, d: int = 2) -> tuple[nl.TraceError, Floats]:
+    X, S = cloud(d, 60, n)
+    return nl.TraceError(KERNEL, X), S
+
+
+def gradients(objective: Objective, batches: list[Any]) -> Any:
+    """Value and gradient at the t-th step."""
+    size = len(objective.data) if batches[0] is None else len(batches[0])
+
+    def at(t: int, S: Floats) -> tuple[float, Floats]:
+        batch = EVERYTHING if batches[t] is None else batches[t]
+        return objective.prepare(len(S), size)(S, batch)
+
+    return at
+
+
+def drawn(seed: int, N: int, steps: int, size: int) -> list[Any]:
+    return list(np.random.default_rng(seed).integers(0, N, (steps, size)))
+
+
+# --- fixed step ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "polynomial"])
+def test_the_fixed_step_on_the_radial_skd_is_gradient_descent_to_the_last_bit(kernel: str) -> None:
+    """Catches a second road that is not the first: the paper's descents and the general loop."""
+    X, S = cloud(3, 80, 7)
+    K, step = pair(kernel)[0], 1e-5
+    objective, rule = nl.RadialSKD(K, X), nl.FixedStep(step)
+    for T in (0, 1, 30):
+        general = nl.descend(objective, S, rule, iterations=T)
+        assert np.array_equal(general.sample, nl.gradient_descent(K, X, S, step=step, iterations=T).sample)
+        general = nl.descend(objective, S, rule, iterations=T, batch_size=9, seed=4)
+        paper = nl.stochastic_gradient_descent(K, X, S, step=step, iterations=T, batch_size=9, seed=4)
+        assert np.array_equal(general.sample, paper.sample)
+
+
+@pytest.mark.parametrize("batch", [0, 9])
+def test_the_compiled_steps_are_the_common_ones(batch: int) -> None:
+    """Catches a step that is not S − γ∇R: rounding apart, both engines take the same ones."""
+    X, S = cloud(3, 80, 7)
+    objective, rule = nl.RadialSKD(KERNEL, X), nl.FixedStep(1e-3)
+    own, common = rule.engine(objective, S, batch), Engine(rule, objective, S, batch)
+    assert type(own) is not Engine
+    batches = np.random.default_rng(0).integers(0, 80, (40, batch))
+    for engine in (own, common):
+        engine.advance(batches, 0.0, 1 / 40)
+    assert own.take() == pytest.approx(common.take(), rel=1e-9, abs=1e-10)
+    assert np.abs(own.take() - S).max() > 1e-3
+
+
+@pytest.mark.parametrize("scale_free", [False, True])
+@pytest.mark.parametrize("decay", [False, True])
+@pytest.mark.parametrize("name", ["trace", "radial-skd", "weighted-skd"])
+def test_fixed_step(name: str, decay: bool, scale_free: bool) -> None:
+    """Catches a wrong scale, a decay that is not a straight line to 0, or one taken a step too late."""
+    X, S = cloud(2, 60, 5)
+    objective = OBJECTIVES[name](KERNEL, X)
+    T, step = 12, 0.05 if scale_free else 1e-3
+    batches = drawn(3, 60, T, 8)
+    at, expected = gradients(objective, batches), S
+    for t in range(T):
+        value, gradient = at(t, expected)
+        length = step * (1 - t / T) if decay else step
+        expected = expected - (length / abs(value) if scale_free else length) * gradient
+    rule = nl.FixedStep(step, scale_free=scale_free, decay=decay)
+    run = nl.descend(objective, S, rule, iterations=T, batch_size=8, seed=3)
+    assert run.sample == pytest.approx(expected, rel=1e-12, abs=1e-13)
+
+
+def test_scale_free_does_not_see_n_times_the_data() -> None:
+    """Catches a step that depends on N: each point twice makes R four times as large, and nothing else."""
+    X, S = cloud(2, 60, 5)
+    rule = nl.FixedStep(0.05, scale_free=True)
+    once, twice = (
+        nl.descend(nl.RadialSKD(KERNEL, data), S, rule, iterations=20).sample for data in (X, np.vstack([X, X]))
+    )
+    assert once == pytest.approx(twice, rel=1e-11)
+    assert not np.allclose(once, S)
+
+
+# --- momentum -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("decay", [False, True])
+@pytest.mark.parametrize("beta", [0.0, 0.5, 0.9])
+def test_momentum(beta: float, decay: bool) -> None:
+    """Catches a velocity that is not β times the last one plus γ∇f."""
+    objective, S = problem()
+    T, step = 15, 2e-3
+    batches = drawn(5, 60, T, 10)
+    at, expected, velocity = gradients(objective, batches), S, np.zeros_like(S)
+    for t in range(T):
+        _, gradient = at(t, expected)
+        velocity = beta * velocity + step * (1 - t / T if decay else 1) * gradient
+        expected = expected - velocity
+    run = nl.descend(objective, S, nl.Momentum(step, decay=decay, beta=beta), iterations=T, batch_size=10, seed=5)
+    assert run.sample == pytest.approx(expected, rel=1e-11, abs=1e-12)
+
+
+def test_momentum_without_memory_is_a_fixed_step() -> None:
+    objective, S = problem()
+    still = nl.descend(objective, S, nl.Momentum(1e-3, beta=0.0, decay=False), iterations=20)
+    assert np.array_equal(still.sample, nl.descend(objective, S, nl.FixedStep(1e-3), iterations=20).sample)
+
+
+# --- Adam ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("decay", [False, True])
+@pytest.mark.parametrize("name", ["trace", "weighted-skd"])
+@pytest.mark.parametrize("batch", [None, 10])
+def test_adam(name: str, decay: bool, batch: int | None) -> None:
+    """Catches a moment per coordinate, a missing correction, or a step counted from 0: in the loop of its own too."""
+    X, S = cloud(3, 60, 5)
+    objective = OBJECTIVES[name](KERNEL, X)
+    T, step, b1, b2 = 25, 0.03, 0.8, 0.9
+    at = gradients(objective, [None] * T if batch is None else drawn(7, 60, T, batch))
+    expected, first, second = S, np.zeros_like(S), np.zeros((len(S), 1))
+    for t in range(T):
+        _, gradient = at(t, expected)
+        first = b1 * first + (1 - b1) * gradient
+        second = b2 * second + (1 - b2) * np.square(gradient).sum(axis=1, keepdims=True)
+        length = step * (1 - t / T) if decay else step
+        direction = (first / (1 - b1 ** (t + 1))) / np.sqrt(second / (1 - b2 ** (t + 1)))
+        expected = expected - length * direction
+    rule = nl.Adam(step, beta1=b1, beta2=b2, decay=decay)
+    run = nl.descend(objective, S, rule, iterations=T, batch_size=batch, seed=None if batch is None else 7)
+    assert run.sample == pytest.approx(expected, rel=1e-9, abs=1e-10)
+
+
+@pytest.mark.parametrize("batch", [0, 11, 60])
+@pytest.mark.parametrize("kernel", [*BUILT_IN, "user_radial", "user_dot"])
+def test_adam_s_own_loop_is_the_common_one(kernel: str, batch: int) -> None:
+    """Catches a fused descent that reads a landmark already moved, or a batch again."""
+    X, S = (2.0 * A for A in cloud(8, 60, 5))
+    objective, rule = nl.TraceError(pair(kernel)[0], X), nl.Adam(0.01)
+    own, common = rule.engine(objective, S, batch), Engine(rule, objective, S, batch)
+    assert type(own) is not Engine
+    batches = np.random.default_rng(1).integers(0, 60, (30, batch))
+    for engine in (own, common):
+        assert engine.advance(batches[:1], 0.0, 1 / 30) == 1
+        assert engine.advance(batches[1:], 1 / 30, 1 / 30) == 29
+    assert own.take() == pytest.approx(common.take(), rel=1e-8, abs=1e-9)
+
+
+def test_adam_does_not_mind_how_the_axes_lie() -> None:
+    """Catches a second moment per coordinate: a rotated problem has the rotated solution."""
+    X, S = cloud(2, 60, 5)
+    turn = np.array([[0.6, -0.8], [0.8, 0.6]])
+    straight, turned = (
+        nl.descend(nl.TraceError(KERNEL, A), B, nl.Adam(0.05), iterations=30).sample
+        for A, B in ((X, S), (X @ turn, S @ turn))
+    )
+    assert turned == pytest.approx(straight @ turn, rel=1e-7, abs=1e-8)
+
+
+def test_the_first_step_is_as_long_as_said() -> None:
+    """Catches the unit of a step: every landmark moves by σ at first, whatever its gradient."""
+    objective, S = problem()
+    moved = nl.descend(objective, S, nl.Adam(0.04, decay=False), iterations=1).sample
+    assert np.linalg.norm(moved - S, axis=1) == pytest.approx(np.full(6, 0.04), rel=1e-12)
+    by_default = nl.descend(objective, S, nl.Adam(decay=False), iterations=1).sample
+    wide, apart = 1 / math.sqrt(2 * 4.0), units.spacing(S)
+    expected = 0.3 * math.sqrt(wide * apart)
+    assert np.linalg.norm(by_default - S, axis=1) == pytest.approx(np.full(6, expected), rel=1e-9)
+
+
+def test_the_default_length_stays_within_a_hundredth_and_a_hundred_widths() -> None:
+    objective, S = problem()
+    wide = 1 / math.sqrt(8.0)
+    for scale, ratio in ((1e-9, 0.01), (1e9, 100.0)):
+        assert nl.Adam().length(objective, scale * S) == pytest.approx(0.3 * wide * math.sqrt(ratio), rel=1e-9)
+    for sample in (S[:1], np.tile(S[:1], (4, 1))):  # no spacing to speak of
+        assert nl.Adam().length(objective, sample) == pytest.approx(0.3 * wide, rel=1e-9)
+    copies = nl.TraceError(nl.Polynomial(), np.ones((5, 2)))
+    assert nl.Adam().length(copies, np.ones((2, 2))) == 0.0
+
+
+@pytest.mark.parametrize("kernel", [*RADIAL, "user_radial"])
+def test_width_is_where_the_kernel_has_fallen(kernel: str) -> None:
+    """Catches a search that ends at the wrong side."""
+    K = pair(kernel)[0]
+    wide = units.width(K)
+    value = K.matrix([[0.0]], [[wide]])[0, 0] / K.matrix([[0.0]])[0, 0]
+    assert value == pytest.approx(math.exp(-0.5), rel=1e-9)
+
+
+def test_widths_of_gaussians_and_of_dot_products() -> None:
+    for rho in (1e-200, 1e-12, 1.0, 1e12, 1e200):
+        assert units.width(nl.Gaussian(rho)) == pytest.approx(1 / math.sqrt(2 * rho), rel=1e-9)
+    assert units.width(nl.Polynomial()) == math.inf
+
+
+def test_spacing_and_extent() -> None:
+    assert units.spacing(np.array([[0.0], [1.0], [3.0], [3.5], [9.0]])) == 1.0
+    assert units.spacing(np.zeros((1, 2))) == math.inf
+    assert units.extent(np.array([[0.0, 0.0], [6.0, 8.0]])) == pytest.approx(5.0)
+
+
+# --- L-BFGS -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+@given(seed=st.integers(0, 10_000), n=st.integers(1, 6), rho=st.sampled_from([0.01, 0.5, 4.0, 40.0]))
+@settings(max_examples=12)
+def test_the_value_never_rises_under_lbfgs(name: str, seed: int, n: int, rho: float) -> None:
+    """Catches a line search that is believed where it failed: the values its gradients belong to, step by step."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(40, 2))
+    S = X[rng.choice(40, n, replace=False)] + rng.normal(size=(n, 2)) * rng.choice([0.0, 0.1, 3.0])
+    objective = OBJECTIVES[name](nl.Gaussian(rho), X)
+    evaluate = objective.prepare(n, 40)
+    run = nl.descend(objective, S, nl.LBFGS(), iterations=15, keep_path=True)
+    assert run.path is not None and run.steps == 15
+    values = [evaluate(T, EVERYTHING)[0] for T in run.path]
+    assert np.all(np.diff(values) <= 1e-12 * max(1.0, abs(values[0])))
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "matern52", "rational_quadratic"])
+def test_lbfgs_arrives(kernel: str) -> None:
+    """Catches directions without curvature: fifty steps reach a stationary point that a fixed step does not."""
+    X, S = (2.0 * A for A in cloud(2, 50, 3))
+    objective = nl.TraceError(pair(kernel)[0], X)
+    run = nl.descend(objective, S, nl.LBFGS(), iterations=60)
+    assert np.abs(objective.gradient(run.sample)).max() < 1e-4 * np.abs(objective.gradient(S)).max()
+
+
+def test_lbfgs_solves_a_quadratic_in_as_many_steps_as_it_has_directions() -> None:
+    """Catches a wrong two-loop recursion: with exact line searches it is conjugate gradients."""
+
+    class Quadratic:
+        A = np.diag([1.0, 4.0, 9.0, 25.0])
+
+        def __call__(self, sample: Floats, batch: Any) -> tuple[float, Floats]:
+            x = sample.ravel()
+            return float(0.5 * x @ self.A @ x), (self.A @ x).reshape(sample.shape)
+
+    f = Quadratic()
+    move = lbfgs.Curved(10, 0.1, f)
+    sample = np.array([[1.0, -1.0], [0.5, 2.0]])
+    for _ in range(25):
+        sample = move(sample, *f(sample, None), 0.0)
+    assert np.abs(sample).max() < 1e-6
+
+
+def test_a_line_search_that_runs_out_of_tries_is_not_believed() -> None:
+    """Catches a length that scipy gives back without having judged it: downhill for long, then a wall."""
+
+    def f(sample: Floats, batch: Any) -> tuple[float, Floats]:
+        x = float(sample[0, 0])
+        return (-x, np.array([[-1.0]])) if x < 7e4 else (1e9, np.array([[1.0]]))
+
+    sample = np.zeros((1, 1))
+    moved = lbfgs.Curved(5, 0.1, f)(sample, *f(sample, None), 0.0)
+    assert f(moved, None)[0] < 0.0
+
+
+def test_the_memory_of_lbfgs_is_as_long_as_said() -> None:
+    objective, S = problem()
+    evaluate = objective.prepare(6, 60)
+    move = nl.LBFGS(memory=3).begin(objective, S, evaluate)
+    for _ in range(6):
+        S = move(S, *evaluate(S, EVERYTHING), 0.0)
+    assert isinstance(move, lbfgs.Curved) and len(move.past) == 3
+
+
+# --- bad input ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rule", [nl.FixedStep, nl.Momentum, nl.Adam])
+@pytest.mark.parametrize("step", [0, -1.0, math.inf, math.nan, "short", True])
+def test_impossible_steps_are_refused(rule: Any, step: Any) -> None:
+    with pytest.raises(ValueError, match=r"^step is .*; it must be .*\.$"):
+        rule(step)
+
+
+@pytest.mark.parametrize("beta", [1.0, -0.1, math.nan, None])
+def test_impossible_memories_are_refused(beta: Any) -> None:
+    with pytest.raises(ValueError, match=r"^beta is .*; it must be .*\.$"):
+        nl.Momentum(0.1, beta=beta)
+    for name in ("beta1", "beta2"):
+        with pytest.raises(ValueError, match=rf"^{name} is .*; it must be .*\.$"):
+            nl.Adam(**{name: beta})
+
+
+@pytest.mark.parametrize("memory", [0, -1, 2.5, "long"])
+def test_impossible_lengths_of_memory_are_refused(memory: Any) -> None:
+    with pytest.raises(ValueError, match=r"^memory is .*; it must be .*at least 1\.$"):
+        nl.LBFGS(memory)

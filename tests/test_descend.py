@@ -1,0 +1,328 @@
+"""The one loop of all descents: budgets, batches, records, the guard, and who may stop it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nystrom_lib as nl
+from nystrom_lib.descent import Budget, independent_batches, shuffled_batches
+from nystrom_lib.objectives import OBJECTIVES
+from nystrom_lib.objectives.base import Evaluate, Objective
+from tests.cases import Floats, cloud
+
+KERNEL = nl.Gaussian(rho=4.0)
+RULES: dict[str, Any] = {
+    "fixed": nl.FixedStep(0.01),
+    "scale-free": nl.FixedStep(0.02, scale_free=True),
+    "momentum": nl.Momentum(0.005),
+    "adam": nl.Adam(),
+    "lbfgs": nl.LBFGS(),
+}
+
+
+def problem(name: str = "trace", N: int = 60, n: int = 6) -> tuple[Objective, Floats]:
+    X, S = cloud(2, N, n)
+    return OBJECTIVES[name](KERNEL, X), S
+
+
+# --- records ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_records_and_path(rule: str) -> None:
+    """Catches values recorded at other samples than those of the path, or a record that disturbs the descent."""
+    f, S = problem()
+    run = nl.descend(f, S, RULES[rule], iterations=22, record_every=5, keep_path=True)
+    assert run.path is not None and run.steps == 22
+    assert run.iterations.tolist() == [0, 5, 10, 15, 20, 22] and run.path.shape == (6, 6, 2)
+    assert np.array_equal(run.path[0], S) and np.array_equal(run.path[-1], run.sample)
+    assert run.values.tolist() == [f.value(T) for T in run.path]
+    every = nl.descend(f, S, RULES[rule], iterations=22, keep_path=True)
+    assert every.path is not None and every.path.shape == (23, 6, 2) and len(every.values) == 0
+    assert every.iterations.tolist() == list(range(23))
+    # to rounding, for where a step decays it is added up from record to record
+    assert every.path[run.iterations] == pytest.approx(run.path, rel=1e-7, abs=1e-8)
+    plain = nl.descend(f, S, RULES[rule], iterations=22)
+    assert plain.sample == pytest.approx(run.sample, rel=1e-7, abs=1e-8)
+    assert plain.path is None and plain.iterations.size == 0
+
+
+def test_recording_does_not_change_the_batches() -> None:
+    f, S = problem()
+    options: dict[str, Any] = {"iterations": 23, "batch_size": 7, "seed": 11}
+    plain = nl.descend(f, S, nl.Adam(), **options)
+    full = nl.descend(f, S, nl.Adam(), **options, record_every=4, keep_path=True)
+    assert plain.sample == pytest.approx(full.sample, rel=1e-9, abs=1e-10)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_no_iterations_give_the_sample_back(rule: str) -> None:
+    f, S = problem()
+    run = nl.descend(f, S, RULES[rule], iterations=0)
+    assert np.array_equal(run.sample, S) and not np.shares_memory(run.sample, S) and run.steps == 0
+    run = nl.descend(f, S, RULES[rule], iterations=0, record_every=3, keep_path=True)
+    assert run.values.tolist() == [f.value(S)] and run.iterations.tolist() == [0]
+
+
+# --- budgets ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rule", ["scale-free", "adam", "lbfgs"])
+def test_seconds_end_a_descent(rule: str) -> None:
+    """Catches a clock that is looked at too seldom, or a budget left unused: within a factor of three."""
+    f, S = problem()
+    nl.descend(f, S, RULES[rule], iterations=3)
+    begin = time.perf_counter()
+    run = nl.descend(f, S, RULES[rule], seconds=0.3)
+    elapsed = time.perf_counter() - begin
+    assert 0.25 < elapsed < 0.9 and run.steps > 5
+    assert f.value(run.sample) < f.value(S)
+
+
+def test_whichever_ends_first() -> None:
+    f, S = problem()
+    nl.descend(f, S, nl.Adam(), iterations=3)
+    assert nl.descend(f, S, nl.Adam(), iterations=5, seconds=100.0).steps == 5
+    run = nl.descend(f, S, nl.Adam(), iterations=10**9, seconds=0.1)
+    assert 0 < run.steps < 10**9
+    assert nl.descend(f, S, nl.Adam(), seconds=1e-9).steps == 0
+
+
+def test_by_steps_a_budget_is_exact_and_by_seconds_it_ends() -> None:
+    budget = Budget(10, None)
+    assert [budget.used(t) for t in (0, 5, 10, 20)] == [0.0, 0.5, 1.0, 1.0]
+    assert Budget(0, None).used(0) == 1.0
+    begun = Budget(None, 1.0, begin=time.perf_counter() - 0.5)
+    assert 0.5 <= begun.used(0) < 0.6 and begun.affordable(0.001) <= 20 and begun.affordable(0.0) == 1
+    assert Budget(None, 1.0, begin=time.perf_counter() - 5.0).used(0) == 1.0
+    assert Budget(10, None).share(0.0) == 0.1 and Budget(None, 2.0).share(0.5) == 0.25
+    assert Budget(10, 2.0).share(0.5) == 0.25 and Budget(2, 2.0).share(0.5) == 0.5
+    assert Budget(None, 2.0).share(0.0) == 0.0  # nobody knows yet
+
+
+# --- batches ------------------------------------------------------------------------------------------------------
+
+
+def test_seeded_batches_are_those_one_would_draw() -> None:
+    rows = independent_batches(50, 6, np.random.default_rng(42))
+    drawn = np.vstack([rows(3), rows(7)])
+    assert np.array_equal(drawn, np.random.default_rng(42).integers(0, 50, (10, 6)))
+
+
+@pytest.mark.parametrize("N, size", [(10, 3), (10, 10), (7, 5), (5, 12)])
+def test_shuffled_batches_repeat_nothing_before_all_has_come(N: int, size: int) -> None:
+    """Catches a point seen twice in an epoch, or points lost between two calls."""
+    draw = shuffled_batches(N, size, np.random.default_rng(0))
+    batches = np.vstack([draw(1), draw(4), draw(2 * N)])
+    assert batches.shape == (2 * N + 5, size) and batches.flags.c_contiguous
+    whole = batches.ravel()[: batches.size // N * N].reshape(-1, N)
+    assert np.array_equal(np.sort(whole, axis=1), np.tile(np.arange(N), (len(whole), 1)))
+    assert len({tuple(epoch) for epoch in whole}) > 1
+
+
+# --- the guard ----------------------------------------------------------------------------------------------------
+
+
+class Cliff(Objective):
+    """‖S‖²/2, but beyond a wall there are no numbers: neither value nor gradient."""
+
+    name = "cliff"
+    unbiased = True
+    wall = 1.0
+
+    def value(self, sample: Any) -> float:
+        return float(np.square(sample).sum() / 2) if np.abs(sample).max() <= self.wall else np.nan
+
+    def prepare(self, n: int, points: int) -> Evaluate:
+        def evaluate(sample: Floats, batch: Any) -> tuple[float, Floats]:
+            value = self.value(sample)
+            return value, sample.copy() if np.isfinite(value) else np.full_like(sample, np.nan)
+
+        return evaluate
+
+    def cost(self, n: int, points: int) -> float:
+        return 1.0
+
+
+def cliff() -> tuple[Cliff, Floats]:
+    return Cliff(KERNEL, np.zeros((3, 2))), np.array([[0.9, -0.8]])
+
+
+def test_a_blow_up_is_taken_up_again_with_shorter_steps() -> None:
+    """Catches a restart from where there are no numbers any more: it must begin where there were some."""
+    f, S = cliff()
+    run = nl.descend(f, S, nl.Momentum(6.0, beta=0.5), iterations=60)  # the first step lands at −4.5
+    assert np.isfinite(f.value(run.sample)) and f.value(run.sample) < 0.01 * f.value(S)
+    assert run.steps == 60
+    run = nl.descend(f, S, nl.Adam(6.0), iterations=200)
+    assert f.value(run.sample) < 0.1 * f.value(S)
+
+
+def test_a_fixed_step_is_not_changed_behind_one_s_back() -> None:
+    f, S = cliff()
+    with pytest.raises(nl.DescentError, match=r"^The descent left the finite numbers at iteration 2 ") as caught:
+        nl.descend(f, S, nl.FixedStep(6.0), iterations=60)
+    assert np.array_equal(caught.value.sample, S) and "with step 6; try" in str(caught.value)
+
+
+def test_what_shorter_steps_do_not_help_is_an_error_with_the_last_good_sample() -> None:
+    """Catches NaN handed back, and restarts without end: eight are enough."""
+    f, S = cliff()
+    with pytest.raises(nl.DescentError, match="try a smaller step") as caught:
+        nl.descend(f, S, nl.Momentum(1e6), iterations=100)
+    assert np.isfinite(f.value(caught.value.sample)) and np.array_equal(caught.value.sample, S)
+    f.wall = 0.1  # not even the start is good
+    with pytest.raises(nl.DescentError) as caught:
+        nl.descend(f, S, nl.Adam(0.1), iterations=100)
+    assert np.array_equal(caught.value.sample, S) and caught.value.iteration == 1
+    with pytest.raises(nl.DescentError) as caught:
+        nl.descend(f, S, nl.Adam(0.1), iterations=100, record_every=1)
+    assert caught.value.iteration == 0
+
+
+@pytest.mark.parametrize("name", ["trace", "weighted-skd", "radial-skd"])
+def test_a_last_step_over_the_edge_is_noticed(name: str) -> None:
+    """Catches an end that nobody looked at: under a polynomial kernel even a finite sample may have no value."""
+    X, S = cloud(2, 20, 3)
+    f = OBJECTIVES[name](nl.Polynomial(degree=3), X)
+    for rule in (nl.Momentum(1e200, decay=False), nl.Adam(1e160, decay=False)):
+        for T in (1, 3):
+            with pytest.raises(nl.DescentError) as caught:
+                nl.descend(f, S, rule, iterations=T)
+            assert np.array_equal(caught.value.sample, S)
+
+
+def test_adam_s_own_loop_never_hands_out_infinities() -> None:
+    """Catches a sample that overflows in the last step of a chunk, when no gradient is looked at any more."""
+    f, S = problem()
+    for T in (1, 2, 3, 4):
+        try:
+            sample = nl.descend(f, S, nl.Adam(1.5e308, decay=False), iterations=T).sample
+        except nl.DescentError as error:
+            sample = error.sample
+        assert np.isfinite(sample).all()
+
+
+# --- who may stop it ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_progress_hears_of_the_steps_and_may_stop(rule: str) -> None:
+    f, S = problem(N=3000, n=60)
+    seen: list[int] = []
+    nl.descend(f, S, RULES[rule], iterations=6, keep_path=True, progress=seen.append)
+    assert seen == [1, 2, 3, 4, 5, 6]
+
+    def stop(done: int) -> None:
+        if done >= 3:
+            raise StopIteration
+
+    run = nl.descend(f, S, RULES[rule], iterations=6, keep_path=True, progress=stop)
+    whole = nl.descend(f, S, RULES[rule], iterations=6, keep_path=True)
+    assert run.path is not None and whole.path is not None
+    assert run.steps == 3 and run.iterations.tolist() == [0, 1, 2, 3]
+    assert np.array_equal(run.path, whole.path[:4]) and np.array_equal(run.sample, run.path[-1])
+
+
+def test_errors_of_the_callback_are_its_own() -> None:
+    f, S = problem()
+    with pytest.raises(RuntimeError, match="mine"):
+        nl.descend(f, S, nl.Adam(), iterations=3, progress=lambda t: (_ for _ in ()).throw(RuntimeError("mine")))
+
+
+@pytest.mark.parametrize("rule", ["scale-free", "adam"])
+def test_ctrl_c_ends_a_descent(rule: str) -> None:
+    """Catches a compiled loop that goes on for minutes: steps are taken a tenth of a second at a time."""
+    f, S = problem(N=3000, n=60)
+    nl.descend(f, S, RULES[rule], iterations=2)
+    timer = threading.Timer(0.4, lambda: os.kill(os.getpid(), signal.SIGINT))
+    begin = time.perf_counter()
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            nl.descend(f, S, RULES[rule], iterations=10**7)
+    finally:
+        timer.cancel()
+    assert time.perf_counter() - begin < 30.0  # all the steps would take a day
+    assert np.isfinite(nl.descend(f, S, RULES[rule], iterations=2).sample).all()  # and the next one runs
+
+
+# --- the same bits ------------------------------------------------------------------------------------------------
+
+
+def digests() -> dict[str, str]:
+    result = {}
+    X, S = cloud(3, 1500, 60)
+    for name in OBJECTIVES:
+        for rule in RULES:
+            f = OBJECTIVES[name](KERNEL, X)
+            batches = {} if rule == "lbfgs" else {"batch_size": 900, "seed": 3}
+            run = nl.descend(f, S, RULES[rule], iterations=3, **batches)
+            result[f"{name} {rule}"] = hashlib.sha256(run.sample.tobytes()).hexdigest()[:16]
+    return result
+
+
+SCRIPT = """
+import json
+from tests.test_descend import digests
+import nystrom_lib as nl
+result = []
+for k in (1, 2, 4, 1):
+    with nl.threads(k):
+        result.append(digests())
+print(json.dumps(result))
+"""
+
+
+def test_thread_count_does_not_change_a_bit(root: Path) -> None:
+    """Catches steps that depend on the threads, or on the run before."""
+    environment = {**os.environ, "NUMBA_NUM_THREADS": "4"}
+    run = subprocess.run([sys.executable, "-c", SCRIPT], cwd=root, env=environment, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    one, two, four, again = json.loads(run.stdout)
+    assert one == two == four == again == digests()
+
+
+# --- bad input ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "arguments, sentence",
+    [
+        ({}, r"Give iterations, or seconds, or both: a descent needs an end\."),
+        ({"iterations": -1}, r"iterations is -1; it must be at least 0\."),
+        ({"iterations": 2.5}, r"iterations is 2\.5; it must be a whole number, at least 0\."),
+        ({"seconds": 0}, r"seconds is 0; it must be a finite number greater than 0\."),
+        ({"seconds": -1.0}, r"seconds is -1\.0; it must be a finite number greater than 0\."),
+        ({"seconds": np.inf}, r"seconds is inf; it must be finite\."),
+        ({"iterations": 3, "batch_size": 0, "seed": 0}, r"batch_size is 0; it must be at least 1\."),
+        ({"iterations": 3, "batch_size": 3}, r"seed is None; give a whole number, a SeedSequence or a Generator\."),
+        ({"iterations": 3, "record_every": -1}, r"record_every is -1; it must be at least 0\."),
+    ],
+)
+def test_bad_input_gets_one_sentence(arguments: dict[str, Any], sentence: str) -> None:
+    f, S = problem()
+    with pytest.raises(ValueError, match=f"^{sentence}$"):
+        nl.descend(f, S, nl.Adam(), **arguments)
+
+
+def test_objectives_and_rules_are_not_names() -> None:
+    f, S = problem()
+    with pytest.raises(ValueError, match=r"^objective is 'trace'; it must be an objective, such as TraceError\("):
+        nl.descend("trace", S, nl.Adam(), iterations=1)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"^rule is <class .*Adam'>; it must be a step rule, such as Adam\(\)\.$"):
+        nl.descend(f, S, nl.Adam, iterations=1)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"^sample has points of 3 coordinates; those of data have 2\.$"):
+        nl.descend(f, np.zeros((2, 3)), nl.Adam(), iterations=1)

@@ -1,0 +1,351 @@
+"""find_landmarks: good, never worse than its start, the same every time, and no crash whatever the data."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nystrom_lib as nl
+from nystrom_lib import landmarks as module
+from nystrom_lib.landmarks import default_iterations
+from nystrom_lib.objectives import OBJECTIVES
+from nystrom_lib.starts import STARTS
+from tests.cases import EVERY, Floats, cloud, pair
+
+DESCENTS = ("auto", *OBJECTIVES)
+KERNEL = nl.Gaussian(rho=4.0)
+
+
+def find(kernel: Any, data: Any, n: int, **options: Any) -> nl.Landmarks:
+    """Landmarks, of which everything that must always hold is looked at."""
+    found = nl.find_landmarks(kernel, data, n, **options)
+    d = np.shape(data)[1]
+    assert found.sample.shape == (n, d) and found.sample.dtype == np.float64 and np.isfinite(found.sample).all()
+    assert np.isfinite(found.error) and found.error <= found.start_error
+    assert found.method in (*OBJECTIVES, *STARTS) and found.steps >= 0
+    assert found.reasons and all(reason.endswith(".") for reason in found.reasons)
+    if len(data) <= module.JUDGED:
+        judged = nl.NystromApproximation(kernel, found.sample).residuals(np.asarray(data)).mean()
+        assert found.error == judged
+    if found.indices is not None:
+        assert len(set(found.indices.tolist())) == n
+        assert np.array_equal(found.sample, np.asarray(data)[found.indices].astype(np.float64))
+    return found
+
+
+# --- good ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rho, n, most", [(16.0, 50, 1.38), (16.0, 80, 1.44), (1.0, 50, 1.55), (1.0, 80, 1.9)])
+def test_default_effort_on_the_bi_gaussian_data(rho: float, n: int, most: float) -> None:
+    """Catches a search that settles for less: medians of three seeds of E_tr, at the default number of steps."""
+    data, kernel = nl.datasets.bigaussian().X, nl.Gaussian(rho)
+    best = nl.best_rank_errors(kernel, data, n, norms="trace").trace
+    factors = []
+    for seed in range(3):
+        found = nl.find_landmarks(kernel, data, n, seed=seed)
+        assert found.method == "trace" and found.steps == default_iterations(n)
+        factors.append(nl.nystrom_errors(kernel, data, found.sample, "trace").trace / best)
+    assert np.median(factors) <= most
+
+
+def test_it_beats_the_starts_and_the_paper_s_descent() -> None:
+    data, kernel = nl.datasets.bigaussian().X, nl.Gaussian(rho=16.0)
+    errors = {method: find(kernel, data, 50, method=method).error for method in ("auto", "radial-skd", *STARTS)}
+    assert min(errors, key=errors.__getitem__) == "auto"
+    assert errors["radial-skd"] < 0.75 * errors["uniform"]
+
+
+@pytest.mark.parametrize("method", DESCENTS)
+@pytest.mark.parametrize("kernel", EVERY)
+def test_every_descent_gains_with_every_kernel(kernel: str, method: str) -> None:
+    X, _ = cloud(3, 150, 1)
+    K = pair(kernel)[0]
+    if method == "local-trace" and not K.radial:
+        with pytest.raises(ValueError, match=r"^kernel is .*; it must be radial: "):
+            nl.find_landmarks(K, X, 6, method=method)
+        return
+    found = find(K, X, 6, method=method, iterations=60)
+    if kernel != "linear":  # three points span it: no start leaves an error
+        assert found.error < found.start_error or method.endswith("skd")
+        assert found.indices is None or found.error == found.start_error
+
+
+# --- never worse than its start -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", OBJECTIVES)
+@pytest.mark.parametrize("rho", [1e-12, 1e-3, 1.0, 1e3, 1e12])
+def test_very_wide_and_very_narrow_kernels(rho: float, method: str) -> None:
+    X, _ = cloud(2, 120, 1)
+    find(nl.Gaussian(rho), X, 9, method=method, iterations=25)
+
+
+@pytest.mark.parametrize("rho", [1e-300, 1e300])
+def test_absurd_kernels(rho: float) -> None:
+    X, _ = cloud(2, 40, 1)
+    for method in (*OBJECTIVES, *STARTS):
+        find(nl.Gaussian(rho), X, 5, method=method, iterations=5)
+
+
+def test_a_descent_that_gains_nothing_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Catches an end that is returned although it is worse: here every step is a leap into the void."""
+    X, _ = cloud(2, 120, 1)
+    monkeypatch.setattr("nystrom_lib.steps.adam.LENGTH", 1e6)
+    found = find(KERNEL, X, 9, method="local-trace", iterations=3)
+    assert found.error == found.start_error and found.indices is not None and found.steps == 3
+    assert "The descent gained nothing: the start was kept." in found.reasons
+
+
+def test_a_descent_that_leaves_the_finite_numbers_is_ended_not_raised() -> None:
+    """Catches a DescentError that reaches the caller, who gave no step."""
+    X = 1e150 * cloud(2, 50, 1)[0]
+    found = find(pair("user_radial")[0], X, 5, method="radial-skd", iterations=20)
+    assert found.error == found.start_error
+
+
+@pytest.mark.parametrize("method", DESCENTS)
+def test_better_starts_are_kept(method: str) -> None:
+    """Catches a search that forgets where it began."""
+    X, _ = cloud(2, 300, 1)
+    best = nl.find_landmarks(KERNEL, X, 12, seed=1, iterations=600).sample
+    found = find(KERNEL, X, 12, method=method, start=best, iterations=5, seed=2)
+    assert "Begun at the points given." in found.reasons
+    assert found.start_error == nl.NystromApproximation(KERNEL, best).residuals(X).mean()
+    for start in STARTS:
+        found = find(KERNEL, X, 12, method=method, start=start, iterations=5, seed=2)
+        assert any(repr(start) in reason for reason in found.reasons)
+
+
+def test_many_points_are_judged_by_some(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Catches a judgement by the first points, or by those of the batches."""
+    X = np.sort(cloud(1, 3000, 1)[0], axis=0)
+    found = nl.find_landmarks(KERNEL, X, 5, iterations=50)
+    whole = nl.NystromApproximation(KERNEL, found.sample).residuals(X).mean()
+    assert found.error == pytest.approx(whole, rel=0.1)
+    monkeypatch.setattr(module, "JUDGED", 3000)
+    assert nl.find_landmarks(KERNEL, X, 5, iterations=50).error == pytest.approx(whole, rel=1e-9)
+
+
+# --- degenerate data ----------------------------------------------------------------------------------------------
+
+X, _ = cloud(2, 60, 1)
+DEGENERATE: dict[str, tuple[Any, int]] = {
+    "one point": (X[:1], 1),
+    "one of many": (X, 1),
+    "all of them": (X, 60),
+    "all but one": (X, 59),
+    "all copies of one": (np.tile(X[:1], (50, 1)), 7),
+    "all copies of zero": (np.zeros((30, 2)), 4),
+    "copies of two": (np.repeat(X[:2], 20, axis=0), 7),
+    "a constant column": (np.hstack([X, np.full((60, 1), 3.7)]), 6),
+    "nothing but constant columns": (np.full((20, 3), 2.0), 3),
+    "on a line": (X[:, :1], 5),
+    "far from the origin": (X + 1e8, 5),
+    "large": (X * 1e20, 5),
+    "tiny": (X * 1e-150, 5),
+    "whole numbers": (np.random.default_rng(0).integers(0, 3, (80, 2)), 12),
+    "float32": (X.astype(np.float32), 5),
+}
+
+
+@pytest.mark.parametrize("case", DEGENERATE)
+@pytest.mark.parametrize("kernel", ["gaussian", "matern12", "polynomial"])
+def test_no_crash_whatever_the_data(kernel: str, case: str) -> None:
+    data, n = DEGENERATE[case]
+    K = pair(kernel)[0]
+    before = data.copy()
+    data.setflags(write=False)
+    for method in ("auto", *STARTS, *(OBJECTIVES if kernel != "polynomial" else ("radial-skd", "weighted-skd"))):
+        find(K, data, n, method=method, iterations=4)
+    assert np.array_equal(data, before)
+
+
+def test_data_on_which_the_kernel_overflows() -> None:
+    """Catches a start said to leave no error: radial kernels see points out of sight, the others infinities."""
+    huge = 1e150 * X
+    assert find(KERNEL, huge, 6, iterations=5).error == pytest.approx(0.9)
+    for method in ("auto", "radial-skd", "weighted-skd"):
+        found = nl.find_landmarks(nl.Polynomial(degree=3), huge, 6, method=method, iterations=5)
+        assert np.isnan(found.error) and found.steps == 0 and found.indices is not None
+        assert found.reasons[-1] == "The kernel is not finite on these data: nothing can be judged."
+
+
+def test_n_equal_to_N_leaves_nothing() -> None:
+    found = find(KERNEL, X, 60)
+    assert found.error < 1e-12 and "The start leaves no error: nothing to descend on." in found.reasons
+    assert found.indices is not None and sorted(found.indices) == list(range(60)) and found.steps == 0
+
+
+def test_memory_mapped_data(tmp_path: Path) -> None:
+    data = cloud(3, 400, 1)[0].astype(np.float32)
+    np.save(tmp_path / "data.npy", data)
+    mapped = np.load(tmp_path / "data.npy", mmap_mode="r")
+    for method in DESCENTS:
+        plain, from_disk = (nl.find_landmarks(KERNEL, D, 6, method=method, iterations=10) for D in (data, mapped))
+        assert np.array_equal(plain.sample, from_disk.sample)
+    assert np.array_equal(mapped, data)
+
+
+# --- the same every time ------------------------------------------------------------------------------------------
+
+
+def digests() -> dict[str, str]:
+    result = {}
+    data, _ = cloud(3, 2500, 1)
+    for method in ("auto", "local-trace", "radial-skd", "weighted-skd", "kmeans"):
+        found = nl.find_landmarks(KERNEL, data, 60, method=method, iterations=8, seed=3)
+        text = found.sample.tobytes() + np.array([found.error, found.start_error]).tobytes()
+        result[method] = hashlib.sha256(text).hexdigest()[:16]
+    return result
+
+
+SCRIPT = """
+import json
+from tests.test_landmarks import digests
+import nystrom_lib as nl
+result = []
+for k in (1, 2, 4, 1):
+    with nl.threads(k):
+        result.append(digests())
+print(json.dumps(result))
+"""
+
+
+def test_thread_count_does_not_change_a_bit(root: Path) -> None:
+    environment = {**os.environ, "NUMBA_NUM_THREADS": "4"}
+    run = subprocess.run([sys.executable, "-c", SCRIPT], cwd=root, env=environment, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    one, two, four, again = json.loads(run.stdout)
+    assert one == two == four == again == digests()
+
+
+def test_the_seed_decides() -> None:
+    a, b, c = (nl.find_landmarks(KERNEL, X, 6, iterations=20, seed=seed).sample for seed in (0, 0, 1))
+    assert np.array_equal(a, b) and not np.array_equal(a, c)
+    assert np.array_equal(a, nl.find_landmarks(KERNEL, X, 6, iterations=20).sample)
+    generator = np.random.default_rng(0)
+    assert np.array_equal(a, nl.find_landmarks(KERNEL, X, 6, iterations=20, seed=generator).sample)
+
+
+# --- effort -------------------------------------------------------------------------------------------------------
+
+
+def test_no_steps_give_the_start() -> None:
+    for method in DESCENTS:
+        found = find(KERNEL, X, 6, method=method, iterations=0)
+        assert found.steps == 0 and found.indices is not None
+        drawn = nl.find_landmarks(KERNEL, X, 6, method="uniform")
+        assert np.array_equal(found.sample, drawn.sample)
+
+
+def test_more_steps_gain_more() -> None:
+    data = nl.datasets.bigaussian().X
+    errors = [find(nl.Gaussian(16.0), data, 40, iterations=T).error for T in (1, 30, 300)]
+    assert errors[0] > 1.2 * errors[1] > 1.2 * errors[2]
+
+
+@pytest.mark.parametrize("method", DESCENTS)
+def test_seconds_are_kept(method: str) -> None:
+    """Catches a budget that does not count what comes before the descent, within reason."""
+    data = nl.datasets.bigaussian().X
+    nl.find_landmarks(nl.Gaussian(16.0), data, 30, method=method, iterations=2)
+    begin = time.perf_counter()
+    found = find(nl.Gaussian(16.0), data, 30, method=method, seconds=0.3)
+    assert time.perf_counter() - begin < 1.5
+    assert found.steps > 0 or method == "radial-skd"
+    assert nl.find_landmarks(nl.Gaussian(16.0), data, 30, method=method, seconds=1e-7).steps == 0
+
+
+def test_progress_may_stop_it() -> None:
+    seen: list[int] = []
+
+    def stop(done: int) -> None:
+        seen.append(done)
+        raise StopIteration
+
+    found = nl.find_landmarks(KERNEL, X, 6, progress=stop)
+    assert len(seen) == 1 and found.steps == seen[0]
+
+
+# --- choices ------------------------------------------------------------------------------------------------------
+
+
+def test_reasons_say_what_was_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = find(KERNEL, X, 6, iterations=7)
+    assert found.reasons[0] == "A descent on 'trace': the error itself."
+    assert any(reason.startswith("7 steps by Adam") and "from 60 points" in reason for reason in found.reasons)
+    monkeypatch.setattr(module, "LOCAL", 5)
+    local = find(KERNEL, X, 6, iterations=7)
+    assert local.method == "local-trace" and "n = 6 is large" in local.reasons[0]
+    assert find(nl.Polynomial(), X, 6, iterations=7).method == "trace"
+    monkeypatch.setattr(module, "WHOLE", 40)
+    assert "It needs exact gradients, and looks at 40 of the points." in find(
+        KERNEL, X, 6, method="weighted-skd", iterations=3
+    ).reasons
+
+
+@pytest.mark.parametrize("method", STARTS)
+def test_points_without_a_descent(method: str) -> None:
+    found = find(KERNEL, X, 6, method=method)
+    assert found.method == method and found.steps == 0 and found.error == found.start_error
+    assert (found.indices is None) == (not STARTS[method].subset)
+
+
+def test_default_iterations() -> None:
+    assert [default_iterations(n) for n in (1, 300, 1000, 10**6)] == [1000, 1000, 300, 100]
+
+
+# --- bad input ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "arguments, sentence",
+    [
+        ({"n": 61}, r"n is 61; it must be from 1 to 60, the number of data points\."),
+        ({"n": 0}, r"n is 0; it must be from 1 to 60, the number of data points\."),
+        ({"n": 2.0}, r"n is 2\.0; it must be a whole number, at least 1\."),
+        ({"method": "trase"}, r"method is 'trase' \(did you mean 'trace'\?\); it must be one of 'auto', .*\."),
+        ({"method": "kmean"}, r"method is 'kmean' \(did you mean 'kmeans'\?\); it must be one of .*\."),
+        ({"method": None}, r"method is None; it must be one of .*\."),
+        ({"method": ["trace"]}, r"method is \['trace'\].*; it must be one of .*\."),
+        ({"seconds": 0}, r"seconds is 0; it must be a finite number greater than 0\."),
+        ({"seconds": -1}, r"seconds is -1; it must be a finite number greater than 0\."),
+        ({"iterations": -1}, r"iterations is -1; it must be at least 0\."),
+        ({"seed": None}, r"seed is None; give a whole number, a SeedSequence or a Generator\."),
+        ({"start": "kmean"}, r"start is 'kmean' \(did you mean 'kmeans'\?\); it must be points, or one of .*\."),
+        ({"start": [[0.0, 0.0]]}, r"start has 1 points; it must have n = 6\."),
+        ({"start": np.zeros((6, 3))}, r"start has points of 3 coordinates; those of data have 2\."),
+    ],
+)
+def test_bad_input_gets_one_sentence(arguments: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ValueError, match=f"^{sentence}$"):
+        nl.find_landmarks(KERNEL, X, **{"n": 6, **arguments})
+
+
+def test_kernels_without_derivatives_are_refused() -> None:
+    """Catches a callable that is taken for a kernel: a descent needs κ', and a kernel says it or is none."""
+    with pytest.raises(ValueError, match=r"^kernel is <function .*; it must be a kernel of nystrom_lib, "):
+        nl.find_landmarks(lambda x, y: 1.0, X, 3)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"^first is None; it must be a function \(t, p\) -> float that numba can "):
+        nl.radial_kernel(lambda q, p: 1.0, None, None)  # type: ignore[arg-type]
+
+
+def test_results_are_the_caller_s_own(tmp_path: Path) -> None:
+    data: Floats = X.copy()
+    for method in ("auto", *STARTS):
+        found = nl.find_landmarks(KERNEL, data, 6, method=method, iterations=2)
+        found.sample[:] = 0.0
+    start = X[:6].copy()
+    found = nl.find_landmarks(KERNEL, data, 6, start=start, iterations=0)
+    found.sample[:] = 0.0
+    assert np.array_equal(data, X) and np.array_equal(start, X[:6])
