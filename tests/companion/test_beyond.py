@@ -186,3 +186,15 @@ def test_a_descent_along_the_sphere_stays_on_it_and_goes_down() -> None:
 
 def test_the_paper_s_four_problems_come_first() -> None:
     assert [each.paper is not None for each in PROBLEMS.values()] == [True] * 4 + [False] * 4
+
+
+def test_only_the_end_of_a_descent_that_lets_rounding_grow_may_drift() -> None:
+    from nystrom_lib.companion.results.comparing import row
+
+    stored = Results.load(RESULTS / "beyond" / "abalone.uniform-trace.parquet")
+    still = Results.load(RESULTS / "beyond" / "abalone.KMeans.parquet")
+    pairs = [(0, 1.005, 1.0)]
+    assert row("E_tr", "optimised", pairs, stored)["within"]
+    assert not row("E_tr", "optimised", [(0, 1.02, 1.0)], stored)["within"]
+    assert not row("E_tr", "initial", pairs, stored)["within"]
+    assert not row("E_tr", "optimised", pairs, still)["within"]

@@ -240,6 +240,9 @@ class Uniform(InitialSample):
 class Descent(Component):
     """A method of descent, with what it descends on and its rule for the step."""
 
+    #: Does rounding grow along it until it shows in the end?
+    drifts: ClassVar[bool] = False
+
     @property
     @abstractmethod
     def steps(self) -> int:

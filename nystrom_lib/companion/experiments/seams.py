@@ -182,6 +182,7 @@ class FindLandmarks(Descent):
     """
 
     kind: ClassVar[str] = "find-landmarks"
+    drifts: ClassVar[bool] = True
     method: str = setting("auto", choices=("auto", *OBJECTIVES))
     iterations: int | None = setting(None, at_least=0, at_most=10**9)
 
