@@ -173,8 +173,8 @@ def design(way: str, region: str, n: int, kernel: nl.Kernel, data: Array, seed: 
     for count in range(n, 4 * n):
         drawn = np.asarray(cube.random(count)) if way == "Latin hypercube" else sobol[:count]
         inside = drawn[REGIONS[region](drawn)]
-        if len(inside) == n:
-            return np.ascontiguousarray(inside)
+        if len(inside) >= n:
+            return np.ascontiguousarray(inside[:n])
     raise ValueError(f"{way} has no {n} points in the region {region}.")
 
 
