@@ -19,7 +19,7 @@ export HYPOTHESIS_STORAGE_DIRECTORY ?= $(CURDIR)/.cache/hypothesis
 unexport PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE VIRTUAL_ENV CONDA_PREFIX
 
 .DEFAULT_GOAL := help
-.PHONY: help setup book paper refresh test compile lint coverage bench lock clean
+.PHONY: help setup book paper beyond refresh test compile lint coverage bench lock clean
 
 help: ## list the targets
 	@echo "make <target>, where <target> is one of"
@@ -52,6 +52,10 @@ book: setup compile ## set up, execute every chapter at the paper's parameters, 
 
 paper: setup compile ## set up, then compute all of the paper's experiments at full scale (resumes when interrupted)
 	@$(BIN)/nystrom paper
+
+beyond: setup compile ## set up, then compute everything beyond the paper, times included (resumes when interrupted)
+	@$(BIN)/nystrom beyond
+	@$(BIN)/nystrom arena
 
 refresh: setup ## set up, execute the committed notebooks again in place and show what changed
 	@$(BIN)/python -m nystrom_lib.companion.notebook.refresh

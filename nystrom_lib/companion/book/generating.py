@@ -28,6 +28,7 @@ def generate(source: Path, results: Path, chapters: Sequence[Chapter], executed:
         Were they executed for this build?
     """
     from .. import claims
+    from ..claims import beyond_answers
     from . import learned
 
     folder = source / GENERATED
@@ -42,6 +43,7 @@ def generate(source: Path, results: Path, chapters: Sequence[Chapter], executed:
         "citation.md": landing.citation(),
         "claims.md": claims.page(verdicts),
         "learned.md": learned.page(results),
+        "beyond.md": beyond_answers.page(results),
         "status.md": status.page(chapters, source / "notebooks", stored, executed),
     }
     for name, text in parts.items():

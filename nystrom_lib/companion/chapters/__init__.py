@@ -31,6 +31,12 @@ _FILES = (
     "magic",
     "miniboone",
     "your_data",
+    "descents",
+    "starts",
+    "objectives",
+    "arena",
+    "uses",
+    "sphere",
 )
 
 

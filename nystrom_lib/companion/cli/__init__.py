@@ -11,7 +11,9 @@ from collections.abc import Sequence
 
 import click
 
+from .arena import arena
 from .base import GROUP, Group, end_like_ctrl_c, one_sentence, speak_plainly, tell
+from .beyond import beyond
 from .book import book
 from .compare import compare
 from .data import data
@@ -44,7 +46,7 @@ def nystrom() -> None:
     """
 
 
-for _command in (list_chapters, params, run, sweep, book, data, optimise, verify, compare, paper):
+for _command in (list_chapters, params, run, sweep, book, data, optimise, verify, compare, paper, beyond, arena):
     nystrom.add_command(_command)
 
 

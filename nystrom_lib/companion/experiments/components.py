@@ -240,6 +240,9 @@ class Uniform(InitialSample):
 class Descent(Component):
     """A method of descent, with what it descends on and its rule for the step."""
 
+    #: Does rounding grow along it until it shows in the end?
+    drifts: ClassVar[bool] = False
+
     @property
     @abstractmethod
     def steps(self) -> int:
@@ -315,5 +318,5 @@ class StochasticGradientDescent(Descent):
 
 DATA_SOURCES = registry(BiGaussian, Abalone, Magic, MiniBooNE, File, Given)
 KERNELS = registry(Gaussian, Matern, RationalQuadratic, Polynomial)
-INITIAL_SAMPLES = registry(Uniform)
+INITIAL_SAMPLES: dict[str, type[InitialSample]] = registry(Uniform)
 DESCENTS = registry(GradientDescent, StochasticGradientDescent)

@@ -20,6 +20,9 @@ from .components import (
     Uniform,
 )
 from .part import Part as Part  # in the registry of data sources from here on
+from .scikit_learn import ScikitLearnCentres as ScikitLearnCentres
+from .scikit_learn import ScikitLearnData as ScikitLearnData
+from .seams import FindLandmarks as FindLandmarks
 
 #: Part of every fingerprint: a change in what a configuration *means* changes this number. A setting that is added
 #: does not; it is declared ``newer``, so that what is stored without it is still found.

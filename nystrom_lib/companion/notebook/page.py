@@ -18,11 +18,11 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Container, Hashable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import nystrom_lib as nl
 
@@ -43,6 +43,11 @@ if TYPE_CHECKING:
 
 #: How the runner tells a notebook where to leave things and what to compute on.
 RUN_FOLDER, JOBS, DASK = "NYSTROM_RUN_FOLDER", "NYSTROM_JOBS", "NYSTROM_DASK"
+
+#: So many stored results are named at the foot of a page; of more, the number is told.
+_FEW = 8
+
+Key = TypeVar("Key", bound=Hashable)
 
 #: The notebooks that have begun, by their globals.
 _begun: list[Mapping[str, Any]] = []
@@ -191,6 +196,37 @@ class Page:
             self.say(f"**{about}.** {origin}" if about else origin)
         return results
 
+    def several(
+        self, experiments: Mapping[Key, Experiment], *, again: Container[Key] = (), recompute: int = 1
+    ) -> dict[Key, Results]:
+        """The results of many experiments, with one sentence for all of them.
+
+        Parameters
+        ----------
+        experiments : mapping
+            What is asked, by whatever key.
+        again : container
+            The keys of those of which, if they are stored, repetitions are computed again and compared.
+        recompute : int
+            How many repetitions of each of these.
+        """
+        found, stored, checked = {}, 0, 0
+        for key, experiment in experiments.items():
+            count = recompute if key in again else 0
+            known = self._known()
+            found[key] = self.results(experiment, recompute=count, quiet=True)
+            if self._known() > known:
+                stored, checked = stored + 1, checked + (count > 0)
+        text = f"{len(found)} experiments: {stored} stored at full scale, {len(found) - stored} computed in this run."
+        if checked:
+            some = f"{recompute} repetition{'s' if recompute != 1 else ''}"
+            text += f" Of {checked} of the stored ones {some} each was computed again, and agrees within tolerance."
+        self.say(text)
+        return found
+
+    def _known(self) -> int:
+        return sum(map(len, self._stored.values()))
+
     def _compute(self, experiment: Experiment) -> tuple[Results, str]:
         from ..running.runner import run
 
@@ -262,7 +298,7 @@ class Page:
             ["Library", f"nystrom_lib {here['library']}{commit}"],
             ["Python", f"{here['python']}; {packages}"],
         ]
-        rows += [["Stored results", f"{', '.join(names)}: {made}"] for made, names in self._stored.items()]
+        rows += [["Stored results", f"{_names(names)}: {made}"] for made, names in self._stored.items()]
         rows += [["Data", text] for text in sorted({_data(results) for results in self._results})]
         command = self.chapter.command(self.parameters).replace("```", "` ` `")
         again = (
@@ -318,6 +354,11 @@ def _file_name(experiment: Experiment) -> str:
 
 def _on(results: Results) -> str:
     return ", on a stand-in for the data" if results.stand_in else ""
+
+
+def _names(names: list[str]) -> str:
+    """All of them, unless there are too many to read."""
+    return ", ".join(names) if len(names) <= _FEW else f"{len(names)} experiments"
 
 
 def _data(results: Results) -> str:

@@ -12,7 +12,7 @@ import pandas as pd
 from ..errors import VerificationError
 from ..experiments.outcome import STAGES, TIMINGS, Array, Outcome
 from .table import QUANTITIES, Results
-from .tolerances import Tolerance, tolerance_for
+from .tolerances import Tolerance, tolerance_after_drift, tolerance_for
 
 #: The columns of a comparison.
 COMPARED = (
@@ -105,7 +105,9 @@ def differences(found: Mapping[int, Outcome], stored: Mapping[int, Outcome], res
 
 def row(quantity: str, stage: str, pairs: list[tuple[int, float, float]], results: Results) -> dict[str, Any]:
     """One row of that table, from (repetition, found, stored) of each repetition."""
-    return {"quantity": quantity, "stage": stage, **_worst(pairs, tolerance_for(quantity, results.constants))}
+    drifted = stage == STAGES[-1] and results.experiment.descent.drifts
+    tolerance = tolerance_after_drift(quantity) if drifted else tolerance_for(quantity, results.constants)
+    return {"quantity": quantity, "stage": stage, **_worst(pairs, tolerance)}
 
 
 def _elements(j: int, found: Array | None, stored: Array | None) -> list[tuple[int, float, float]]:

@@ -35,6 +35,26 @@ class Tolerance:
         return " + ".join(parts) or "none"
 
 
+def tolerance_after_drift(quantity: str) -> Tolerance:
+    """The tolerance at the end of a descent that lets rounding grow: one of many adaptive steps from batches.
+
+    Examples
+    --------
+    >>> str(tolerance_after_drift("E_tr"))
+    '1e-02 relative'
+    """
+    if quantity == "R":
+        return Tolerance(0.25, 0.0, "samples of the same error differ in R, which was not descended on (0.11)")
+    if quantity == "rank":
+        return Tolerance(0.0, 1.0, "a pivot at the level of rounding may count or not")
+    return Tolerance(
+        0.01,
+        0.0,
+        "a thousand adaptive steps let rounding grow until it chooses among neighbouring minima: sums in another order "
+        "moved the error by 2e-3 of itself",
+    )
+
+
 def tolerance_for(quantity: str, constants: Mapping[str, float]) -> Tolerance:
     """The tolerance of one quantity of an experiment with these constants.
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ...datasets import Dataset
+from ..experiments.components import DataSource
 from ..experiments.config import Experiment
-from ..experiments.protocol import load_data
 from ..results.table import KEY, Results
 from .verifying import verify
 
@@ -52,18 +53,25 @@ def find(experiment: Experiment, folder: Path) -> Stored | None:
     experiment : Experiment
         What is asked.
     folder : Path
-        Where results are stored, a Parquet file for each experiment.
+        Where results are stored, a Parquet file for each experiment, perhaps in a folder below.
     """
-    for path in sorted(folder.glob("*.parquet")):
-        if _fingerprint(path) != experiment.fingerprint:
+    for path in sorted(folder.rglob("*.parquet")):
+        if _fingerprint(path, path.stat().st_mtime_ns) != experiment.fingerprint:
             continue
-        results, dataset = Results.load(path), load_data(experiment)
+        results, dataset = Results.load(path), _data(experiment.data, experiment.seed)
         if results.complete and dataset.sha256 == results.provenance["data"]["sha256"]:
             return Stored(path.stem, results, dataset)
     return None
 
 
-def _fingerprint(path: Path) -> str:
+@lru_cache(maxsize=2)
+def _data(source: DataSource, seed: int) -> Dataset:
+    """The data; a chapter asks for many experiments on the same."""
+    return source.load(seed)
+
+
+@lru_cache(maxsize=1024)
+def _fingerprint(path: Path, changed: int) -> str:
     """Which experiment a file is of, from its footer alone."""
     try:
         found: str = json.loads(pq.read_schema(path).metadata[KEY])["provenance"]["fingerprint"]

@@ -1,0 +1,38 @@
+"""Chapter 12, §1.2 and Remark 1.2: what to descend on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...starts import STARTS
+from ..experiments.config import Experiment
+from ..settings import setting
+from .base import Chapter
+from .on_problems import ALL, SMOKE, OnProblems
+
+
+@dataclass(frozen=True)
+class Parameters(OnProblems):
+    """What the chapter takes."""
+
+    shown: str = setting("bigaussian-16", choices=ALL[:2], meaning="the problem of the picture")
+
+    def experiments(self) -> dict[tuple[str, str], Experiment]:
+        """The three objectives from uniform samples, and the radial SKD from every other start."""
+        ways = [("uniform", method) for method in ("radial", "weighted", "trace")]
+        ways += [(by, "radial") for by in STARTS if by != "uniform"]
+        return {
+            (problem.name, f"{by}-{method}"): self.tried(problem, by, method)
+            for problem in self.posed()
+            for by, method in ways
+        }
+
+
+CHAPTER = Chapter(
+    name="objectives",
+    number=12,
+    title="What to descend on",
+    section="§1.2, Remark 1.2",
+    parameters=Parameters,
+    profiles={"quick": {"problems": ("bigaussian-16", "breast-cancer"), "m": 5, "recompute": 0}, "smoke": SMOKE},
+)

@@ -1,0 +1,229 @@
+"""Questions beyond the paper, each with the statistic and the threshold that answer it.
+
+Written down before any result of ``results/beyond/`` was computed; the history of this file shows it. What was known
+then: measurements of prototypes on some of these problems, by which the trace error can be descended on quickly and
+ends below k-means, and k-means below the radial SKD on MAGIC, while models built on the landmarks gain little.
+
+One rule answers all of them: in each case a number is set against the threshold. "Yes" if it passes in every case, "in
+part" if in at least half of them, "no" otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from ..wording import number
+from .base import Finding, by_share
+from .page import escape
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question, and how it is to be answered.
+
+    Attributes
+    ----------
+    id : str
+        ``X1``, …
+    chapter : str
+        Which chapter answers it.
+    asks : str
+        The question.
+    statistic : str
+        The number of each case, and what a case is.
+    threshold : float
+        What that number is set against.
+    at_most : bool
+        Must it be at most the threshold, or at least?
+    """
+
+    id: str
+    chapter: str
+    asks: str
+    statistic: str
+    threshold: float
+    at_most: bool = True
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What was found: a number for each case, and what follows."""
+
+    question: Question
+    cases: Mapping[str, float]
+
+    def passes(self, value: float) -> bool:
+        """Is a case's number on the right side of the threshold?"""
+        return value <= self.question.threshold if self.question.at_most else value >= self.question.threshold
+
+    @property
+    def passed(self) -> int:
+        """How many cases do."""
+        return sum(map(self.passes, self.cases.values()))
+
+    @property
+    def word(self) -> str:
+        """Yes, in part, or no."""
+        return _WORDS[by_share(self.passed, len(self.cases))]
+
+    @property
+    def text(self) -> str:
+        """In Markdown: the question, the answer, the numbers, and how it was to be decided."""
+        asked = self.question
+        limit = f"{'at most' if asked.at_most else 'at least'} {asked.threshold:g}"
+        shown = ", ".join(f"{case} {number(value)}" for case, value in self.cases.items())
+        return (
+            f"**{asked.id}. {escape(asked.asks)} {self.word}** ({self.passed} of {len(self.cases)} cases): {shown}.\n\n"
+            f"*Written down before the results:* {escape(asked.statistic)} It must be {limit}."
+        )
+
+
+_WORDS = {Finding.HOLDS: "Yes", Finding.IN_PART: "In part", Finding.FAILS: "No", Finding.UNTESTABLE: "Not tested"}
+
+
+def answer(question: str, cases: Mapping[str, float]) -> Answer:
+    """The answer to one of the questions, from the numbers of its cases."""
+    return Answer(QUESTIONS[question], cases)
+
+
+_EACH = "For each of the eight problems, medians over eleven repetitions: "
+
+_DECLARED = (
+    Question(
+        id="X1",
+        chapter="arena",
+        asks="Does a descent on the trace error end clearly below scikit-learn's KMeans?",
+        statistic=_EACH + "E_tr of find_landmarks with its defaults over E_tr of KMeans (one run).",
+        threshold=0.95,
+    ),
+    Question(
+        id="X2",
+        chapter="arena",
+        asks="Is MiniBatchKMeans at least as good as a descent on the paper's radial SKD?",
+        statistic=_EACH + "E_tr of MiniBatchKMeans over E_tr of find_landmarks with the method radial-skd.",
+        threshold=1.0,
+    ),
+    Question(
+        id="X3",
+        chapter="starts",
+        asks="Does a descent on the radial SKD forget where it began?",
+        statistic=_EACH + "the largest E_tr over the smallest, among the ends of the descents from the seven starts.",
+        threshold=1.05,
+    ),
+    Question(
+        id="X4",
+        chapter="starts",
+        asks="Does a descent on the trace error forget where it began?",
+        statistic=_EACH + "the same after the descent on the trace error.",
+        threshold=1.05,
+    ),
+    Question(
+        id="X5",
+        chapter="starts",
+        asks="Does a good start alone, without any descent, do as well as the paper's descent from a uniform sample?",
+        statistic=_EACH + "the smallest E_tr among the seven starts over E_tr at the end of uniform → radial SKD.",
+        threshold=1.0,
+    ),
+    Question(
+        id="X6",
+        chapter="objectives",
+        asks="Among samples that a descent on R has reached, does lower R mean lower error?",
+        statistic=(
+            "For each of the eight problems, Spearman's rank correlation of R and E_tr over the 77 samples at the ends "
+            "of the descents on R (seven starts, eleven repetitions)."
+        ),
+        threshold=0.5,
+        at_most=False,
+    ),
+    Question(
+        id="X7",
+        chapter="objectives",
+        asks="Is the weighted SKD clearly better to descend on than the radial SKD?",
+        statistic=_EACH + "E_tr after the weighted SKD over E_tr after the radial SKD, from uniform samples.",
+        threshold=0.95,
+    ),
+    Question(
+        id="X8",
+        chapter="objectives",
+        asks="Is the trace error clearly better to descend on than the weighted SKD?",
+        statistic=_EACH + "E_tr after the trace error over E_tr after the weighted SKD, from uniform samples.",
+        threshold=0.95,
+    ),
+    Question(
+        id="X9",
+        chapter="descents",
+        asks="Does a step in units of the kernel's width, one for all data, do as well as the paper's step?",
+        statistic=(
+            "For each of the three problems with exact gradients, medians over eleven repetitions: R after 1,000 steps "
+            "of the scale-free rule over R after 1,000 steps of the paper's γ."
+        ),
+        threshold=1.0,
+    ),
+    Question(
+        id="X10",
+        chapter="descents",
+        asks="Do momentum, Adam and L-BFGS get clearly further than the paper's step in as many steps?",
+        statistic="The same for each of the three rules on each of the three problems: nine cases.",
+        threshold=0.9,
+    ),
+    Question(
+        id="X11",
+        chapter="uses",
+        asks="Do optimised landmarks predict Abalone's rings clearly better than uniform ones?",
+        statistic=(
+            "For each n: root mean square error on test points of a ridge regression on Nyström features, landmarks by "
+            "find_landmarks over uniform landmarks, medians over the splits."
+        ),
+        threshold=0.99,
+    ),
+    Question(
+        id="X12",
+        chapter="uses",
+        asks="Do optimised landmarks predict MAGIC's class clearly better than uniform ones?",
+        statistic="For each n: the same with the share of test points put into the wrong class.",
+        threshold=0.99,
+    ),
+    Question(
+        id="X13",
+        chapter="uses",
+        asks="Is k-means worse than uniform landmarks for MAGIC's class, although its trace error is lower?",
+        statistic="For each n: the share of wrong classes with k-means over that with uniform landmarks, medians.",
+        threshold=1.01,
+        at_most=False,
+    ),
+    Question(
+        id="X14",
+        chapter="uses",
+        asks="Are designs by descent clearly better than Latin hypercubes and Sobol points?",
+        statistic=(
+            "For each region and n: mean posterior variance of the descended design over the lower of the two others', "
+            "medians over the seeds."
+        ),
+        threshold=0.95,
+    ),
+    Question(
+        id="X15",
+        chapter="uses",
+        asks="Is one optimised landmark worth at least one and a half uniform ones?",
+        statistic=(
+            "For each of the paper's four problems: the number of uniform landmarks whose median trace error equals "
+            "that of n optimised ones, divided by n."
+        ),
+        threshold=1.5,
+        at_most=False,
+    ),
+    Question(
+        id="X16",
+        chapter="sphere",
+        asks="On the sphere, does a descent from random points do at least as well as a Fibonacci lattice?",
+        statistic=(
+            "For each n: the trace error over points spread evenly on the sphere, at the end of the descent over that "
+            "of the lattice, median over the seeds."
+        ),
+        threshold=1.0,
+    ),
+)
+
+QUESTIONS: Mapping[str, Question] = MappingProxyType({each.id: each for each in _DECLARED})

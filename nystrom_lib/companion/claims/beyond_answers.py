@@ -1,0 +1,97 @@
+"""The questions beyond the paper on one page: asked, where they are answered, and what the stored results say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pandas as pd
+
+from ...starts import STARTS
+from ..chapters import CHAPTERS
+from ..experiments.problems import BEYOND, CENTRES, PROBLEMS
+from ..results.archive import Stored
+from ..results.table import Results
+from ..studies import beyond as studies
+from ..wording import number
+from .beyond import QUESTIONS, Answer, Question, answer
+from .page import escape
+
+
+def stored_answers(folder: Path) -> dict[str, Answer]:
+    """The answers that follow from ``results/beyond`` alone: X1 to X10; none if something is missing there."""
+    stored = Stored(folder / "beyond")
+    found = {tuple(name.split(".", 1)): stored.results(name) for name in BEYOND}
+    results = {key: each for key, each in found.items() if each is not None}
+    return _answers(results) if len(results) == len(BEYOND) else {}  # type: ignore[arg-type]
+
+
+def _answers(results: Mapping[studies.Key, Results]) -> dict[str, Answer]:
+    before = _medians(results, [f"{by}-radial" for by in STARTS], stage="initial")
+    radial, trace = (_medians(results, [f"{by}-{method}" for by in STARTS]) for method in ("radial", "trace"))
+    ends = _medians(results, ["uniform-radial", "uniform-weighted", "uniform-trace", *CENTRES])
+    steps = _medians(results, [way for _, way in results if way.startswith("steps-")], quantity="R").dropna()
+    alone = pd.DataFrame({"alone": before.min(axis=1), "paper": radial["uniform-radial"]})
+    ways = [f"{by}-radial" for by in STARTS]
+    correlations = {
+        PROBLEMS[name].title: studies.rank_correlation(studies.pairs(results, name, ways)) for name in ends.index
+    }
+    faster = {
+        f"{title}, {rule}": value
+        for rule in ("momentum", "adam", "lbfgs")
+        for title, value in studies.ratios(steps, f"steps-{rule}", "steps-fixed").items()
+    }
+    cases = {
+        "X1": studies.ratios(ends, "uniform-trace", "KMeans"),
+        "X2": studies.ratios(ends, "MiniBatchKMeans", "uniform-radial"),
+        "X3": studies.spreads(radial),
+        "X4": studies.spreads(trace),
+        "X5": studies.ratios(alone, "alone", "paper"),
+        "X6": correlations,
+        "X7": studies.ratios(ends, "uniform-weighted", "uniform-radial"),
+        "X8": studies.ratios(ends, "uniform-trace", "uniform-weighted"),
+        "X9": studies.ratios(steps, "steps-scale-free", "steps-fixed"),
+        "X10": faster,
+    }
+    return {name: answer(name, found) for name, found in cases.items()}
+
+
+def _medians(
+    results: Mapping[studies.Key, Results], ways: list[str], quantity: str = "E_tr", stage: str = "optimised"
+) -> pd.DataFrame:
+    return studies.medians({key: each for key, each in results.items() if key[1] in ways}, quantity, stage)
+
+
+def page(folder: Path) -> str:
+    """MyST Markdown: a table of the questions, with the answers that stored results give."""
+    answers = stored_answers(folder)
+    lines = [story(answers), ""] if answers else []
+    lines += ["| | question | answer | cases | chapter |", "| --- | --- | --- | --- | --- |"]
+    lines += [_row(question, answers.get(name)) for name, question in QUESTIONS.items()]
+    return "\n".join(lines) + "\n"
+
+
+def story(answers: Mapping[str, Answer]) -> str:
+    """In one paragraph: what the paper shows, what does better, and what we recommend."""
+    means, paper, starts = answers["X1"], answers["X2"], answers["X4"]
+    ratios = list(means.cases.values())
+    return (
+        "Landmarks that are moved downhill on the paper's radial SKD approximate better than random ones: that is what "
+        "the paper shows. But two lines of scikit-learn, `MiniBatchKMeans`, do at least as well on "
+        f"{paper.passed} of {len(paper.cases)} problems. A descent on the trace error itself, which the paper thought "
+        f"out of reach, leaves {number(min(ratios))} to {number(max(ratios))} times the error of `KMeans`; where it "
+        "begins hardly matters: from seven starts its ends differ by at most a factor of "
+        f"{number(max(starts.cases.values()))}. So we recommend `nl.find_landmarks`, which does just that, k-means "
+        "where a descent is too much to ask, and the radial SKD for what can be proved about it."
+    )
+
+
+def _row(question: Question, found: Answer | None) -> str:
+    word, cases = "in the chapter", ""
+    if found is not None:
+        values = list(found.cases.values())
+        word = f"**{found.word.lower()}**"
+        cases = f"{found.passed} of {len(values)}; from {number(min(values))} to {number(max(values))}"
+    chapter = CHAPTERS[question.chapter]
+    link = f"{{doc}}`{chapter.title} </notebooks/{chapter.file.removesuffix('.ipynb')}>`"
+    return f"| {question.id} | {escape(question.asks)} | {word} | {cases} | {link} |"

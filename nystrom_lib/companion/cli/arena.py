@@ -1,0 +1,54 @@
+"""``nystrom arena``: every way to choose landmarks, against the clock."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import click
+
+from .base import Command, duration, tell
+
+
+@click.command("arena", cls=Command, short_help="time every way to choose landmarks on eight problems")
+@click.argument("names", nargs=-1)
+@click.option(
+    "--long", "few", type=click.IntRange(1, 11), default=3, show_default=True, metavar="M",
+    help="Repetitions of the budgets above a second; 11 take half an hour.",
+)  # fmt: skip
+@click.option(
+    "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+    help="Where the table goes; by default the project's results/beyond/arena.json.",
+)  # fmt: skip
+@click.option(
+    "--log", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+    help="Where finished trials are kept on the way; by default the project's .cache/arena.jsonl.",
+)  # fmt: skip
+@click.option("--jobs", type=click.IntRange(1), default=2, show_default=True, help="Trials at a time, a thread each.")
+@click.option("--most", type=click.IntRange(100), metavar="N", help="Take no more than N points: for a first look.")
+def arena(names: tuple[str, ...], few: int, out: Path | None, log: Path | None, jobs: int, most: int | None) -> None:
+    """Time every way to choose landmarks, scikit-learn's included, at 0.1, 0.3, 1, 3 and 10 s, and store the table.
+
+    With no NAMES on all eight problems, which takes some ten minutes on two cores that have nothing else to do. After
+    Ctrl-C the same command goes on where it stopped.
+
+    \b
+    Examples:
+      nystrom arena
+      nystrom arena digits abalone --most 500 --out small.json --log small.jsonl
+    """
+    from ..checkout import RESULTS, ROOT
+    from ..experiments.problems import PROBLEMS
+    from ..running import arena as running
+    from .chosen import chosen
+
+    problems = chosen(names, PROBLEMS, "problem")
+    began = time.monotonic()
+    log = log or ROOT / ".cache" / "arena.jsonl"
+    best = running.known_best(problems, RESULTS) if most is None else running.best_errors(problems, most)
+    budgets = {seconds: few if seconds > 1.0 else count for seconds, count in running.BUDGETS.items()}
+    wanted = list(running.trials(problems, budgets))
+    tell(f"{len(wanted):,} trials, {jobs} at a time")
+    table = running.hold(wanted, best, log, jobs=jobs, most=most)
+    path = running.save(table, out or RESULTS / "beyond" / "arena.json", jobs=jobs)
+    click.echo(f"{len(table):,} trials in {duration(time.monotonic() - began)}: {path}")

@@ -1,0 +1,57 @@
+"""``nystrom beyond``: the experiments beyond the paper at full scale, errors at fixed numbers of steps."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import click
+
+from ..errors import Interrupted
+from .base import Command, duration, table, tell
+from .run import JOBS
+
+
+@click.command("beyond", cls=Command, short_help="recompute the experiments beyond the paper")
+@click.argument("names", nargs=-1)
+@click.option(
+    "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
+    help="Where the results go, NAME.parquet each; by default the project's results/beyond/.",
+)  # fmt: skip
+@click.option(
+    "--work", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
+    help="Where finished repetitions are kept on the way; by default the project's .cache/beyond.",
+)  # fmt: skip
+@JOBS
+@click.option("--list", "only_list", is_flag=True, help="List the experiments and end.")
+def beyond(names: tuple[str, ...], out: Path | None, work: Path | None, jobs: int | None, only_list: bool) -> None:
+    """Compute the experiments of the part "Beyond the paper" at full scale and store their results.
+
+    With no NAMES all of them; NAMES may be patterns. After Ctrl-C, or a crash, the same command goes on where it
+    stopped. Times are another matter: see nystrom arena.
+
+    \b
+    Examples:
+      nystrom beyond --list
+      nystrom beyond 'digits.*' '*.uniform-trace'
+    """
+    from ..checkout import RESULTS, ROOT
+    from ..experiments.problems import BEYOND
+    from ..running.shared import run_sharing
+    from .chosen import chosen
+
+    wanted = chosen(names, BEYOND, "experiment")
+    if only_list:
+        rows = [[name, str(BEYOND[name].n), BEYOND[name].initial.kind, BEYOND[name].descent.kind] for name in wanted]
+        click.echo(table(["experiment", "n", "start", "descent"], rows, right=[1]))
+        return
+    out, work = out or RESULTS / "beyond", work or ROOT / ".cache" / "beyond"
+    out.mkdir(parents=True, exist_ok=True)
+    began = time.monotonic()
+    for place, name in enumerate(wanted):
+        tell(f"{name} ({place + 1} of {len(wanted)}, {duration(time.monotonic() - began)})")
+        try:
+            run_sharing(BEYOND[name], work, (RESULTS, out), threads=jobs).save(out / f"{name}.parquet")
+        except KeyboardInterrupt as stop:
+            raise Interrupted(f"{place} of {len(wanted)} experiments are done and saved in {out}. {stop}") from None
+    click.echo(f"{len(wanted)} experiments in {duration(time.monotonic() - began)}: {out}")

@@ -1,0 +1,223 @@
+"""The arena: every way to choose landmarks against the clock, one thread each.
+
+A way that ends of itself (a start, scikit-learn's k-means, L-BFGS on the weighted SKD) is timed as it is; a descent
+that takes whatever time it is given is run anew for each budget, since its steps shrink as the budget is used up. Each
+finished trial is a line in a file before the next begins, so that a run that was stopped goes on where it stopped.
+Times belong to the machine and are shown, never compared.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from threadpoolctl import threadpool_limits
+
+import nystrom_lib as nl
+
+from ...starts import STARTS
+from ..experiments.outcome import Array
+from ..experiments.paper import SEED
+from ..experiments.problems import CENTRES, PROBLEMS, start, tried
+from ..experiments.protocol import load_data
+from ..experiments.seams import Stay
+from ..experiments.seeds import Axis, seed_for
+from ..results import provenance
+from .shared import shared_constants
+
+#: Repetitions of what ends of itself and of short budgets, and of long ones, which scatter less and cost more.
+REPETITIONS, FEW = 11, 3
+#: Seconds, and how many repetitions get so many.
+BUDGETS: Mapping[float, int] = {0.1: REPETITIONS, 0.3: REPETITIONS, 1.0: REPETITIONS, 3.0: FEW, 10.0: FEW}
+#: The ways that take a budget, by the method of find_landmarks.
+DESCENTS: Mapping[str, str] = {"trace": "auto", "radial": "radial-skd"}
+#: The ways that end of themselves.
+ENDING = (*STARTS, "weighted", *CENTRES)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One way on one problem, once."""
+
+    problem: str
+    way: str
+    budget: float | None  #: seconds given, None for what ends of itself
+    repetition: int
+
+
+def trials(
+    problems: Iterable[str] = tuple(PROBLEMS),
+    budgets: Mapping[float, int] = BUDGETS,
+    repetitions: int = REPETITIONS,
+) -> Iterator[Trial]:
+    """All of them, the quick ones of every problem first."""
+    problems = list(problems)
+    for problem in problems:
+        for way in ENDING:
+            yield from (Trial(problem, way, None, j) for j in range(repetitions))
+    for budget, count in sorted(budgets.items()):
+        for problem in problems:
+            yield from (Trial(problem, way, budget, j) for j in range(count) for way in DESCENTS)
+
+
+def attempt(trial: Trial, best: float, most: int | None = None) -> dict[str, Any]:
+    """Do it, and give its seconds, its steps and its E_tr.
+
+    Parameters
+    ----------
+    trial : Trial
+        What to do.
+    best : float
+        The best rank-n trace error of the problem.
+    most : int, optional
+        Take no more points than that.
+    """
+    kernel, data, n = _posed(trial.problem, most)
+    _warmed(trial.problem, trial.way, most)
+    with nl.threads(1), threadpool_limits(1):
+        began = time.perf_counter()
+        sample, steps = _done(trial, kernel, data, n)
+        seconds = time.perf_counter() - began
+        error = float(nl.nystrom_errors(kernel, data, sample, ("trace",)).trace)
+    return {**asdict(trial), "seconds": seconds, "steps": steps, "E_tr": error / best}
+
+
+def _done(trial: Trial, kernel: nl.Kernel, data: Array, n: int) -> tuple[Array, int]:
+    seed = seed_for(SEED, Axis.INITIAL_SAMPLE, trial.repetition)
+    if trial.way in CENTRES:
+        return start(trial.way).draw(kernel, data, n, seed), 0
+    if trial.way in STARTS:
+        return nl.initial_sample(kernel, data, n, trial.way, seed=seed), 0
+    method = DESCENTS.get(trial.way, "weighted-skd")
+    found = nl.find_landmarks(kernel, data, n, method=method, seconds=trial.budget, seed=seed)
+    return found.sample, found.steps
+
+
+@cache
+def _posed(problem: str, most: int | None) -> tuple[nl.Kernel, Array, int]:
+    this = PROBLEMS[problem]
+    data = this.points(most).load(SEED).X
+    return nl.Gaussian(rho=this.rho), data, min(this.n, len(data) // 4)
+
+
+@cache
+def _warmed(problem: str, way: str, most: int | None) -> None:
+    """Once without the clock: compiled code is read from its cache, and libraries are loaded."""
+    kernel, data, n = _posed(problem, most)
+    with nl.threads(1), threadpool_limits(1):
+        if way in CENTRES or way in STARTS:
+            start(way).draw(kernel, data[:500], min(n, 50), seed_for(0, Axis.INITIAL_SAMPLE))
+        else:
+            nl.find_landmarks(kernel, data, n, method=DESCENTS.get(way, "weighted-skd"), iterations=2)
+
+
+def best_errors(problems: Iterable[str], most: int | None = None) -> dict[str, float]:
+    """The best rank-n trace error of each problem."""
+    found = {}
+    for problem in problems:
+        kernel, data, n = _posed(problem, most)
+        found[problem] = float(nl.best_rank_errors(kernel, data, n, norms=("trace",)).trace)
+    return found
+
+
+def known_best(problems: Iterable[str], results: Path) -> dict[str, float]:
+    """The same from stored results where there are any."""
+    found = {}
+    for problem in problems:
+        this = PROBLEMS[problem]
+        experiment = tried(this, "uniform", Stay())
+        known = shared_constants(experiment, load_data(experiment).sha256, (results, results / "beyond"))
+        found[problem] = known["trace"] if known is not None else best_errors([problem])[problem]
+    return found
+
+
+def hold(
+    chosen: Sequence[Trial], best: Mapping[str, float], log: Path, *, jobs: int = 1, most: int | None = None
+) -> pd.DataFrame:
+    """Do what the log does not have yet, and give all of what was asked for.
+
+    Parameters
+    ----------
+    chosen : sequence of Trial
+        What to do.
+    best : mapping
+        From :func:`best_errors`.
+    log : Path
+        A JSON line for each finished trial.
+    jobs : int
+        How many at a time, each a process with one thread.
+    most : int, optional
+        Take no more points than that.
+    """
+    there = {_key(row): row for row in _lines(log)}
+    left = [trial for trial in chosen if _key(asdict(trial)) not in there]
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("a", encoding="utf-8") as file:
+        for row in _attempts(left, best, jobs, most):
+            file.write("\n" + json.dumps(row))  # on a line of its own, even after one that was cut off
+            file.flush()
+            there[_key(row)] = row
+    return pd.DataFrame([there[_key(asdict(trial))] for trial in chosen])
+
+
+def _attempts(
+    left: Sequence[Trial], best: Mapping[str, float], jobs: int, most: int | None
+) -> Iterator[dict[str, Any]]:
+    if jobs == 1 or len(left) < 2:
+        yield from (attempt(trial, best[trial.problem], most) for trial in left)
+        return
+    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
+        futures = [pool.submit(attempt, trial, best[trial.problem], most) for trial in left]
+        try:
+            for future in as_completed(futures):
+                yield future.result()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _key(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    return row["problem"], row["way"], row["budget"], row["repetition"]
+
+
+def _lines(log: Path) -> list[dict[str, Any]]:
+    """What a log holds; a last line that was cut off when the process was killed does not count."""
+    if not log.is_file():
+        return []
+    rows = []
+    for line in log.read_text(encoding="utf-8").splitlines():
+        try:
+            rows.append(json.loads(line))
+        except ValueError:
+            continue
+    return rows
+
+
+def save(table: pd.DataFrame, path: Path, *, jobs: int) -> Path:
+    """The table and the machine it was measured on, as JSON, a line for each trial."""
+    machine = provenance.session(threads={"trials": jobs, "each": 1}, scikit_learn=provenance.version("scikit-learn"))
+    rows = [
+        json.dumps([*row[:4], round(row[4], 4), row[5], float(f"{row[6]:.8g}")])
+        for row in table[COLUMNS].astype(object).where(table[COLUMNS].notna(), None).itertuples(index=False)
+    ]
+    head = json.dumps({"machine": machine, "columns": COLUMNS})[:-1]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(head + ', "rows": [\n' + ",\n".join(rows) + "\n]}\n", encoding="utf-8")
+    return path
+
+
+COLUMNS = ["problem", "way", "budget", "repetition", "seconds", "steps", "E_tr"]
+
+
+def load(path: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """What :func:`save` wrote: the table, and the machine."""
+    found = json.loads(path.read_text(encoding="utf-8"))
+    return pd.DataFrame(found["rows"], columns=found["columns"]).astype({"budget": float}), found["machine"]

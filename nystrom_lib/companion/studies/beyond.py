@@ -1,0 +1,68 @@
+"""Many experiments on many problems in a few numbers: medians, ratios of them, rank correlations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from scipy.stats import spearmanr
+
+from ..experiments.outcome import STAGES
+from ..experiments.problems import PROBLEMS
+from ..results.table import Results
+
+#: Problem and way: ``("abalone", "uniform-trace")``.
+Key = tuple[str, str]
+
+
+def medians(results: Mapping[Key, Results], quantity: str = "E_tr", stage: str = "optimised") -> pd.DataFrame:
+    """A row for each problem, a column for each way: the median of a quantity over the repetitions."""
+    rows: dict[str, dict[str, float]] = {}
+    for (problem, way), found in results.items():
+        table = found.table
+        rows.setdefault(problem, {})[way] = float(table.loc[table["stage"] == stage, quantity].median())
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def ratios(table: pd.DataFrame, above: str, below: str) -> dict[str, float]:
+    """One column over another, by the titles of the problems."""
+    return {PROBLEMS[problem].title: float(row[above] / row[below]) for problem, row in table.iterrows()}
+
+
+def spreads(table: pd.DataFrame) -> dict[str, float]:
+    """The largest of each row over the smallest, by the titles of the problems."""
+    return {PROBLEMS[problem].title: float(row.max() / row.min()) for problem, row in table.iterrows()}
+
+
+def titled(table: pd.DataFrame, first: str = "problem") -> pd.DataFrame:
+    """With the titles of the problems as a column of their own, ready to be shown."""
+    named = table.copy()
+    named.insert(0, first, [PROBLEMS[problem].title for problem in table.index])
+    return named
+
+
+def pairs(results: Mapping[Key, Results], problem: str, ways: Sequence[str]) -> pd.DataFrame:
+    """R and E_tr of every sample of some ways on a problem, with its way, its repetition and its stage."""
+    parts = [results[problem, way].table.assign(way=way) for way in ways]
+    return pd.concat(parts, ignore_index=True)[["way", "repetition", "stage", "R", "E_tr"]]
+
+
+def moved(table: pd.DataFrame) -> pd.DataFrame:
+    """Those of the samples of :func:`pairs` that were moved: where a descent gained nothing the start was kept."""
+    values = table.groupby(["way", "repetition"])["R"].transform("nunique")
+    return table[values > 1]
+
+
+def rank_correlation(table: pd.DataFrame, stage: str = STAGES[-1]) -> float:
+    """Spearman's, of R and E_tr among the samples of a stage; NaN if all are alike."""
+    some = table[table["stage"] == stage].dropna()
+    if some["R"].nunique() < 2 or some["E_tr"].nunique() < 2:
+        return float(np.nan)
+    return float(spearmanr(some["R"], some["E_tr"]).statistic)
+
+
+def curves(found: Results) -> pd.DataFrame:
+    """R along recorded descents: median, lowest and highest over the repetitions at each step looked at."""
+    grouped = found.curves.groupby("iteration")["R"]
+    return pd.DataFrame({"median": grouped.median(), "low": grouped.min(), "high": grouped.max()}).reset_index()

@@ -1,0 +1,70 @@
+"""The arena: what is tried, that a stopped run goes on, and that what is stored reads back. No time is compared."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nystrom_lib.companion.experiments.config import Experiment
+from nystrom_lib.companion.experiments.problems import PROBLEMS, found, problem, tried
+from nystrom_lib.companion.running import arena
+from nystrom_lib.companion.running.shared import run_sharing, shared_constants
+
+pytest.importorskip("sklearn")
+MOST = 120
+
+
+@pytest.fixture(scope="module")
+def best() -> dict[str, float]:
+    return arena.best_errors(["bigaussian-16"], MOST)
+
+
+def test_every_way_is_tried_on_every_problem() -> None:
+    wanted = list(arena.trials())
+    assert {(each.problem, each.way) for each in wanted} == {
+        (name, way) for name in PROBLEMS for way in (*arena.ENDING, *arena.DESCENTS)
+    }
+    assert len(set(wanted)) == len(wanted)
+    assert {each.budget for each in wanted} == {None, *arena.BUDGETS}
+
+
+@pytest.mark.parametrize("way", [*arena.ENDING, *arena.DESCENTS])
+def test_a_trial_ends_above_the_best_there_is(way: str, best: dict[str, float]) -> None:
+    budget = 0.05 if way in arena.DESCENTS else None
+    row = arena.attempt(arena.Trial("bigaussian-16", way, budget, 0), best["bigaussian-16"], MOST)
+    assert row["E_tr"] >= 1.0 and row["seconds"] > 0.0
+    assert (row["steps"] > 0) == (way in ("weighted", *arena.DESCENTS))
+
+
+def test_a_stopped_run_goes_on_and_what_is_stored_reads_back(
+    tmp_path: Path, best: dict[str, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = [arena.Trial("bigaussian-16", way, None, j) for way in ("uniform", "kmeans") for j in range(2)]
+    log = tmp_path / "log.jsonl"
+    arena.hold(wanted[:3], best, log, most=MOST)
+    log.write_text(log.read_text() + '\n{"problem": "bigauss')  # killed while it wrote
+    done = []
+    attempt = arena.attempt
+    monkeypatch.setattr(arena, "attempt", lambda trial, *rest: done.append(trial) or attempt(trial, *rest))
+    table = arena.hold(wanted, best, log, most=MOST)
+    assert done == wanted[3:]
+    read, machine = arena.load(arena.save(table, tmp_path / "arena.json", jobs=1))
+    np.testing.assert_allclose(read["E_tr"], table["E_tr"], rtol=1e-7)
+    assert read["budget"].isna().all() and list(read["way"]) == list(table["way"])
+    assert machine["threads"] == {"trials": 1, "each": 1}
+    assert arena.hold(wanted, best, log, most=MOST).equals(table), "the line that was cut off did not spoil the next"
+
+
+def small(method: str, n: int = 5) -> Experiment:
+    return tried(problem("bigaussian-16"), "uniform", found(method, 5), m=1, most=MOST, n=n)
+
+
+def test_constants_are_taken_from_results_of_the_same_matrix(tmp_path: Path) -> None:
+    first = run_sharing(small("trace"), tmp_path / "work", (tmp_path,), progress=False)
+    first.save(tmp_path / "first.parquet")
+    sha256 = first.provenance["data"]["sha256"]
+    assert shared_constants(small("radial"), sha256, (tmp_path,)) == first.constants
+    assert shared_constants(small("radial", n=6), sha256, (tmp_path,)) is None
+    assert shared_constants(small("radial"), "0" * 64, (tmp_path,)) is None
+    second = run_sharing(small("radial"), tmp_path / "work", (tmp_path,), progress=False)
+    assert second.constants == first.constants

@@ -1,0 +1,200 @@
+"""Beyond the paper: studies, questions and their answers, and what is stored."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import nystrom_lib as nl
+from nystrom_lib.companion.chapters import chapter
+from nystrom_lib.companion.checkout import RESULTS
+from nystrom_lib.companion.claims import beyond, beyond_answers
+from nystrom_lib.companion.experiments.problems import BEYOND, PROBLEMS
+from nystrom_lib.companion.results.table import Results
+from nystrom_lib.companion.running.verifying import verify
+from nystrom_lib.companion.studies import arena, sphere, uses
+from nystrom_lib.companion.studies import beyond as studies
+
+# -- questions -----------------------------------------------------------------------------------------------------
+
+
+def test_a_question_says_how_it_is_answered() -> None:
+    assert list(beyond.QUESTIONS) == [f"X{k}" for k in range(1, 17)]
+    for question in beyond.QUESTIONS.values():
+        assert question.asks.endswith("?") and question.statistic.endswith(".")
+        assert chapter(question.chapter).number >= 10
+
+
+@pytest.mark.parametrize(
+    ("values", "word"),
+    [((0.95, 0.5), "Yes"), ((0.951, 0.5), "In part"), ((0.96, 0.97, 0.5), "No"), ((), "Not tested")],
+)
+def test_cases_decide(values: tuple[float, ...], word: str) -> None:
+    assert beyond.answer("X1", {str(k): value for k, value in enumerate(values)}).word == word
+
+
+def test_at_least_is_the_other_way_round() -> None:
+    assert beyond.answer("X15", {"a": 1.5, "b": 2.0}).word == "Yes"
+    assert beyond.answer("X15", {"a": 1.49}).word == "No"
+    assert "at least 1.5" in beyond.answer("X15", {"a": 1.49}).text
+
+
+# -- what is stored --------------------------------------------------------------------------------------------------
+
+
+def test_everything_is_stored_and_nothing_else() -> None:
+    assert {path.stem for path in (RESULTS / "beyond").glob("*.parquet")} == set(BEYOND)
+    for name, experiment in BEYOND.items():
+        stored = Results.load(RESULTS / "beyond" / f"{name}.parquet")
+        assert stored.experiment == experiment and stored.complete, name
+        assert stored.provenance["sessions"][0]["commit"], name
+        assert (stored.table["E_tr"] >= 1.0 - 1e-9).all(), name
+
+
+@pytest.mark.parametrize(
+    "name", ["breast-cancer.kmeans-trace", "bigaussian-16.uniform-weighted", "abalone.MiniBatchKMeans"]
+)
+def test_a_stored_repetition_is_computed_again(name: str) -> None:
+    pytest.importorskip("sklearn")
+    verify(Results.load(RESULTS / "beyond" / f"{name}.parquet"), [3], threads=1).check()
+
+
+def test_the_stored_answers_are_those_of_the_numbers() -> None:
+    answers = beyond_answers.stored_answers(RESULTS)
+    assert list(answers) == [f"X{k}" for k in range(1, 11)]
+    trace, means = (
+        Results.load(RESULTS / "beyond" / f"digits.{way}.parquet").table for way in ("uniform-trace", "KMeans")
+    )
+    ratio = trace.query("stage == 'optimised'")["E_tr"].median() / means.query("stage == 'initial'")["E_tr"].median()
+    assert answers["X1"].cases["digits"] == pytest.approx(ratio, rel=1e-12)
+    paragraph, _, *rows = beyond_answers.page(RESULTS).splitlines()
+    rows = rows[2:]
+    assert f"on {answers['X2'].passed} of 8 problems" in paragraph
+    assert [row.split("|")[1].strip() for row in rows] == list(beyond.QUESTIONS)
+    assert all(re.search(r"\*\*(yes|no|in part)\*\*", row) for row in rows[:10])
+
+
+def test_without_results_there_are_no_answers(tmp_path) -> None:
+    assert beyond_answers.stored_answers(tmp_path) == {}
+
+
+# -- studies ---------------------------------------------------------------------------------------------------------
+
+
+def made_up() -> pd.DataFrame:
+    rows = [
+        ("abalone", "uniform", np.nan, 0.001, 2.0),
+        ("abalone", "KMeans", np.nan, 0.2, 1.21),
+        ("abalone", "trace", 0.1, 0.11, 1.3),
+        ("abalone", "trace", 1.0, 1.0, 1.2),
+        ("magic", "uniform", np.nan, 0.001, 2.0),
+        ("magic", "KMeans", np.nan, 0.5, 1.5),
+        ("magic", "trace", 0.1, 0.12, 1.4),
+        ("magic", "trace", 1.0, 1.0, 1.1),
+    ]
+    return pd.DataFrame(rows, columns=["problem", "way", "budget", "seconds", "E_tr"])
+
+
+def test_the_simplest_of_equals_is_recommended() -> None:
+    table = made_up()
+    assert arena.winners(table, 0.1).to_dict() == {"abalone": "trace", "magic": "trace"}
+    assert arena.winners(table, 1.0).to_dict() == {"abalone": "KMeans", "magic": "trace"}, "1.21 is within 2 % of 1.2"
+    assert arena.winners(table, 1.0, ["uniform", "trace"]).to_dict() == {"abalone": "trace", "magic": "trace"}
+    advice = arena.recommended(table, [0.1, 1.0])
+    assert list(advice["use"]) == ["trace", "KMeans"] and list(advice["best on"]) == ["2 of 2", "1 of 2"]
+    assert advice["at worst, times the lowest error"].iloc[1] == pytest.approx(1.5 / 1.1)
+
+
+def test_medians_of_trials() -> None:
+    trials = pd.DataFrame({"problem": "abalone", "way": "trace", "budget": [1.0, 1.0, 1.0], "seconds": [1.0, 1.1, 1.3],
+                           "E_tr": [1.3, 1.1, 1.2]})  # fmt: skip
+    row = arena.medians(trials).iloc[0]
+    assert (row["seconds"], row["E_tr"], row["trials"]) == (1.1, 1.2, 3)
+
+
+def test_ranks_that_agree_and_ranks_that_do_not() -> None:
+    table = pd.DataFrame({"stage": "optimised", "R": [1.0, 2.0, 3.0], "E_tr": [1.1, 1.5, 9.0]})
+    assert studies.rank_correlation(table) == pytest.approx(1.0)
+    assert studies.rank_correlation(table.assign(E_tr=[9.0, 1.5, 1.1])) == pytest.approx(-1.0)
+    assert np.isnan(studies.rank_correlation(table.assign(R=1.0)))
+    assert studies.spreads(pd.DataFrame({"a": [2.0], "b": [3.0]}, index=["abalone"])) == {"Abalone": 1.5}
+
+
+def test_the_mean_variance_is_the_trace_error_and_grows_with_noise() -> None:
+    kernel, data = nl.Gaussian(rho=10.0), uses.evenly("square", 100)
+    sample = data[:7]
+    exact = np.mean([1.0 - k @ np.linalg.solve(kernel.matrix(sample), k) for k in kernel.matrix(data, sample)])
+    assert uses.mean_variance(kernel, data, sample) == pytest.approx(exact, rel=1e-9)
+    assert uses.mean_variance(kernel, data, sample, 1e-9) == pytest.approx(exact, rel=1e-6)
+    assert uses.mean_variance(kernel, data, sample, 0.5) > exact
+
+
+@pytest.mark.parametrize("way", uses.DESIGNS)
+def test_a_design_lies_in_its_region(way: str) -> None:
+    kernel, data = nl.Gaussian(rho=10.0), uses.evenly("bay", 200)
+    sample = uses.design(way, "bay", 9, kernel, data, 3)
+    assert sample.shape == (9, 2) and uses.bay(sample).all()
+    assert ((sample >= 0.0) & (sample <= 1.0)).all()
+
+
+def test_a_model_with_every_point_a_landmark_is_the_kernel_s() -> None:
+    rng = np.random.default_rng(0)
+    points = rng.standard_normal((80, 2))
+    task = uses.Task(points, np.sin(points[:, 0]), uses.root_mean_square)
+    chosen = np.arange(80)
+    fit = uses._Fit(task, nl.Gaussian(rho=0.5), chosen[:40], chosen[40:60], chosen[60:])
+    loss, residual = fit.judged(points[:40])
+    assert loss == pytest.approx(fit.exact(), rel=1e-3) and residual >= 0.0
+    assert uses.wrong_class(np.array([0.2, -3.0]), np.array([1.0, 1.0])) == 0.5
+
+
+def test_the_classes_of_magic_are_those_of_the_file() -> None:
+    task = uses.magic_class()
+    assert (task.target == 1.0).sum() == 12_332 and (task.target == -1.0).sum() == 6_688
+    assert len(task.points) == len(task.target) == 19_020
+
+
+def test_as_many_uniform_landmarks_have_the_error_of_uniform_ones() -> None:
+    kernel, data = nl.Gaussian(rho=4.0), nl.datasets.bigaussian(N=200).X
+    error = uses._uniform_error(kernel, data, 13, 5, 0)
+    assert uses.worth(kernel, data, 10, error, 5, 0) == pytest.approx(1.3, rel=1e-6)
+
+
+def test_turned_scores_lie_on_each_other() -> None:
+    scores = np.random.default_rng(1).standard_normal((20, 2))
+    laid, off = uses.turned(scores @ np.array([[0.0, 1.0], [1.0, 0.0]]), scores)
+    np.testing.assert_allclose(laid, scores, atol=1e-12)
+    assert off < 1e-12
+
+
+def test_principal_components_of_a_full_sample_are_the_kernel_s() -> None:
+    kernel, data = nl.Gaussian(rho=1.0), nl.datasets.bigaussian(N=30).X
+    scores = uses.principal(nl.NystromApproximation(kernel, data).features(data))
+    assert uses.turned(scores, uses.kernel_pca(kernel, data))[1] < 1e-6
+
+
+def test_a_descent_along_the_sphere_stays_on_it_and_goes_down() -> None:
+    objective = nl.TraceError(nl.Gaussian(rho=4.0), sphere.lattice(300))
+    start = sphere.scattered(10, 0)
+    end = sphere.descend(objective, start, 60)
+    np.testing.assert_allclose(np.linalg.norm(end, axis=1), 1.0, rtol=1e-14)
+    assert objective.value(end) < 0.95 * objective.value(start)
+    gradient = sphere.along(end, objective.gradient(end))
+    np.testing.assert_allclose((gradient * end).sum(axis=1), 0.0, atol=1e-10)
+
+
+def test_the_paper_s_four_problems_come_first() -> None:
+    assert [each.paper is not None for each in PROBLEMS.values()] == [True] * 4 + [False] * 4
+
+
+def test_only_the_end_of_a_descent_that_lets_rounding_grow_may_drift() -> None:
+    from nystrom_lib.companion.results.comparing import row
+
+    stored = Results.load(RESULTS / "beyond" / "abalone.uniform-trace.parquet")
+    still = Results.load(RESULTS / "beyond" / "abalone.KMeans.parquet")
+    pairs = [(0, 1.005, 1.0)]
+    assert row("E_tr", "optimised", pairs, stored)["within"]
+    assert not row("E_tr", "optimised", [(0, 1.02, 1.0)], stored)["within"]
+    assert not row("E_tr", "initial", pairs, stored)["within"]
+    assert not row("E_tr", "optimised", pairs, still)["within"]

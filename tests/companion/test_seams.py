@@ -1,0 +1,81 @@
+"""Objective, step rule and start as parts of an experiment; the paper's stay what they are."""
+
+
+import numpy as np
+import pytest
+
+import nystrom_lib as nl
+from nystrom_lib.companion.errors import ConfigurationError
+from nystrom_lib.companion.experiments.config import Experiment
+from nystrom_lib.companion.experiments.problems import BEYOND, EXACT, PROBLEMS, exact, found, problem, rules, tried
+from nystrom_lib.companion.experiments.protocol import prepare, repetition
+from nystrom_lib.companion.experiments.seeds import Axis, seed_for
+
+
+def test_every_experiment_reads_back_as_itself() -> None:
+    for name, experiment in BEYOND.items():
+        assert Experiment.from_json(experiment.to_json()) == experiment, name
+
+
+def test_no_two_names_are_one_experiment() -> None:
+    assert len({experiment.fingerprint for experiment in BEYOND.values()}) == len(BEYOND)
+
+
+def test_the_paper_s_problems_are_the_paper_s() -> None:
+    from nystrom_lib.companion.experiments.paper import PAPER
+
+    for this in PROBLEMS.values():
+        if this.paper is not None:
+            experiment = PAPER[this.paper]
+            assert (experiment.data, experiment.n, experiment.kernel.to_plain()["rho"]) == (this.data, this.n, this.rho)
+
+
+def small(descent, by="uniform", **how) -> Experiment:
+    return tried(problem("bigaussian-16"), by, descent, m=1, most=200, n=5, **how)
+
+
+def test_a_repetition_is_the_library_s_own_calls() -> None:
+    experiment = small(found("trace", 20), "kmeans")
+    outcome = repetition(prepare(experiment), 0)
+    data, kernel = experiment.data.load(experiment.seed).X, nl.Gaussian(rho=16.0)
+    start = nl.initial_sample(kernel, data, 5, "kmeans", seed=seed_for(experiment.seed, Axis.INITIAL_SAMPLE, 0))
+    end = nl.find_landmarks(
+        kernel, data, 5, method="trace", iterations=20, seed=seed_for(experiment.seed, Axis.BATCHES, 0), start=start
+    ).sample
+    for stage, sample in (("initial", start), ("optimised", end)):
+        assert outcome.numbers[f"trace.{stage}"] == nl.nystrom_errors(kernel, data, sample, "trace").trace
+
+
+def test_without_a_descent_the_end_is_the_start() -> None:
+    pytest.importorskip("sklearn")
+    numbers = repetition(prepare(small(found("none"), "MiniBatchKMeans")), 0).numbers
+    assert numbers["E_tr.initial"] == numbers["E_tr.optimised"]
+
+
+@pytest.mark.parametrize("rule", ["fixed", "scale-free", "momentum", "adam", "lbfgs"])
+def test_every_rule_lowers_the_radial_skd_and_its_curve_is_kept(rule: str) -> None:
+    this = problem("bigaussian-16")
+    experiment = exact(this, rules(this)[rule], steps=30, every=10, m=1, most=200)
+    outcome = repetition(prepare(experiment), 0)
+    assert outcome.numbers["R.optimised"] < outcome.numbers["R.initial"]
+    np.testing.assert_array_equal(outcome.arrays["curve"][0], [0, 10, 20, 30])
+    ends = [outcome.numbers[f"R.{stage}"] for stage in ("initial", "optimised")]
+    np.testing.assert_allclose(outcome.arrays["curve"][1, [0, -1]], ends, rtol=1e-9)
+
+
+def test_scikit_learn_s_data_are_standardised_and_known_by_their_hash() -> None:
+    pytest.importorskip("sklearn")
+    for name in ("digits", "breast-cancer", "swiss-roll", "blobs"):
+        this = problem(name)
+        data = this.data.load(0)
+        assert (data.N, data.sha256) == (this.N, this.data.load(7).sha256)
+        np.testing.assert_allclose(data.X.std(axis=0), 1.0)
+
+
+def test_a_misspelt_problem_is_named() -> None:
+    with pytest.raises(ConfigurationError, match="did you mean 'swiss-roll'"):
+        problem("swissroll")
+
+
+def test_the_problems_with_exact_gradients_have_a_step_of_the_paper() -> None:
+    assert all(PROBLEMS[name].paper for name in EXACT)
