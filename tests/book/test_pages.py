@@ -103,11 +103,16 @@ def test_every_page_says_its_language_title_and_width(pages: Pages) -> None:
 
 
 def test_every_control_has_a_name(pages: Pages) -> None:
+    def named(control: Tag) -> bool:
+        label = control.find_parent("label")  # the words round a control name it
+        words = control.text + (label.text if label else "")
+        return bool(control.get("aria-label") or control.get("title") or words.strip())
+
     nameless = [
         f"{name}: {control}"
         for name, page in pages.items()
         for control in article(page).select("input, button, select")
-        if not (control.get("aria-label") or control.get("title") or control.text.strip())
+        if not named(control)
     ]
     assert nameless == []
 

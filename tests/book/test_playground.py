@@ -435,9 +435,10 @@ def test_by_day_by_night_and_on_a_phone(page: Tab) -> None:
     assert by_day[0] > 150 and red() != by_day
     page.resize(PHONE, 844, phone=True)
     assert page.run(WIDE) == []
+    # A radio button is pressed anywhere on its label; all else, a slider's thumb too, is its own target.
     targets = page.run(
         "[...document.querySelectorAll('.playground button, .pg-tries button, .playground input')]"
-        ".filter(e => Math.min(e.offsetHeight, e.closest('label')?.offsetHeight ?? 99) < 24).map(e => e.className)"
+        ".map(e => e.type === 'radio' ? e.closest('label') : e).filter(e => e.offsetHeight < 24).map(e => e.outerHTML)"
     )
     assert targets == []
     assert page.errors == [] and all(url.startswith("file:") for url in page.requests)
