@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+from collections import Counter
 from pathlib import Path
 from urllib.parse import unquote, urljoin, urlsplit
 
@@ -100,6 +101,13 @@ def test_every_page_says_its_language_title_and_width(pages: Pages) -> None:
         assert html is not None and html.get("lang") == "en", name
         assert page.title is not None and page.title.text.strip(), name
         assert page.select_one("meta[name=viewport]"), name
+
+
+def test_no_page_has_an_id_twice(pages: Pages) -> None:
+    for name, page in pages.items():
+        # sphinx-proof gives every proof of a page the same two
+        ids = [element["id"] for element in page.select("[id]:not(#proof, #proof-content)")]
+        assert [found for found, count in Counter(ids).items() if count > 1] == [], name
 
 
 def test_every_control_has_a_name(pages: Pages) -> None:
