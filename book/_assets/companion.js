@@ -19,10 +19,11 @@ document.addEventListener("DOMContentLoaded", () => {
     head.replaceWith(cell);
   });
   // What scrolls sideways takes the arrow keys.
-  const wide = ".pst-scrollable-table-container, .math, pre, dt.sig, figure, .image-reference";
+  const wide = ".pst-scrollable-table-container, .math, mjx-container[display=true], pre, dt.sig, figure, .image-reference";
   const reach = () => document.querySelectorAll(`.bd-article :is(${wide})`).forEach(box => {
     if (box.scrollWidth > box.clientWidth && !box.closest("a, mjx-assistive-mml")) box.tabIndex = 0;
   });
-  addEventListener("load", reach);
+  // Formulas have their width once they are typeset.
+  addEventListener("load", () => Promise.resolve(window.MathJax?.startup?.promise).then(reach));
   addEventListener("resize", reach);
 });
