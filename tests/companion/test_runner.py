@@ -324,19 +324,18 @@ def test_silence_where_there_is_no_terminal(tmp_path: Path, root: Path) -> None:
     assert (done.stdout, done.stderr) == (b"", b"")
 
 
-def test_one_line_a_minute_in_the_log(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    assert progress_module.LOG_SECONDS == 60.0
+def test_a_line_every_ten_seconds_in_the_log(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     clock = [1000.0]
     monkeypatch.setattr(progress_module.time, "monotonic", lambda: clock[0])
     with Progress(100, done=10, unit="repetition", title="abalone, n = 50") as bar:
-        for second in range(181):
+        for second in range(31):
             clock[0] = 1000.0 + second
-            bar.reach(10 + second // 4)
+            bar.reach(10 + second // 2)
     assert [record.message for record in caplog.records] == [
-        "abalone, n = 50: 25/100 repetitions, 0.25 repetitions/s, about 5 min 00 s left",
-        "abalone, n = 50: 40/100 repetitions, 0.25 repetitions/s, about 4 min 00 s left",
-        "abalone, n = 50: 55/100 repetitions, 0.25 repetitions/s, about 3 min 00 s left",
+        "abalone, n = 50: 15/100 repetitions, 0.5 repetitions/s, about 2 min 50 s left",
+        "abalone, n = 50: 20/100 repetitions, 0.5 repetitions/s, about 2 min 40 s left",
+        "abalone, n = 50: 25/100 repetitions, 0.5 repetitions/s, about 2 min 30 s left",
     ]
 
 

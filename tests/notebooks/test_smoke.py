@@ -1,4 +1,4 @@
-"""Each notebook from nothing at ``smoke``: everything computed, in under half a minute."""
+"""Each notebook from nothing at ``smoke``: everything computed, in under a minute, even beside the other tests."""
 
 import json
 
@@ -9,7 +9,7 @@ from nystrom_lib.companion.chapters import CHAPTERS
 from .processes import Several, chapter, pictures, texts
 
 COMMITTED = [name for name, each in CHAPTERS.items() if each.path.is_file()]
-MOST_SECONDS = 30.0
+MOST_SECONDS = 60.0
 
 
 @pytest.fixture(scope="module")

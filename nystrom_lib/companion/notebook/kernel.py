@@ -28,8 +28,9 @@ def kernel_class(folder: Path, log: Path, environment: Mapping[str, str]) -> typ
     """
     spec = KernelSpec(
         # -P and ignore_cwd: a matplotlib.py in the present folder is a file of the user's, not ours to import.
+        # Not by ipykernel_launcher: it drops the first folder of PYTHONPATH where that is the present one.
         argv=[
-            *(sys.executable, "-P", "-Xfrozen_modules=off", "-m", "ipykernel_launcher", "-f", "{connection_file}"),
+            *(sys.executable, "-P", "-Xfrozen_modules=off", "-m", "ipykernel", "-f", "{connection_file}"),
             "--IPKernelApp.ignore_cwd=True",
         ],
         display_name="Python 3",
