@@ -45,6 +45,7 @@ class PairSums:
         self._over_data = np.empty((tiles, width, size), kind)
         self._previous = np.zeros_like(self._tiles)
         self._work: dict[int, Any] = {}
+        self._begun = False
         self.place(sample)
 
     def place(self, sample: NDArray[Any]) -> None:
@@ -95,12 +96,16 @@ class PairSums:
 
     def descend(self, batches: NDArray[np.int64], first_part: int, iterations: int, step: float) -> int:
         """Take steps in place; returns how many were taken before the sample, or R, became non-finite."""
+        if not self._begun and self.kernel._family == profiles.CUSTOM:
+            # Functions that fail at the start are to blame themselves; further on it is the descent.
+            self._run(pairs.SLOPES, batches[:1])
+        self._begun = True
         return self._run(iterations, batches, first_part, step)[0]
 
     def _run(
         self, iterations: int, batches: NDArray[np.int64] = _NO_BATCHES, first_part: int = 0, step: float = 0.0
     ) -> tuple[int, float, float]:
-        with one_pool(self.pairs) as (parallel, slots), self.kernel._watched() as p:
+        with one_pool(self.pairs) as (parallel, slots), self.kernel._watched(descent=iterations > 0) as p:
             run = pairs.run.parallel if parallel else pairs.run
             steps, norm, total, swapped = run(
                 self.kernel.radial, self._slope, p, self.n, self._tiles, self.data, self.centre, batches,

@@ -237,6 +237,7 @@ def descend(
     """
     check.instance("objective", objective, Objective, "an objective, such as TraceError(kernel, data)")
     check.instance("rule", rule, StepRule, "a step rule, such as Adam()")
+    check.callback("progress", progress)
     draw: Draw
     if batch_size is None:
         size, draw = 0, no_batches

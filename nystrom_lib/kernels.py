@@ -84,8 +84,11 @@ class Kernel:
         p[1 : 1 + len(numbers)] = numbers
         return p
 
-    def _watched(self) -> AbstractContextManager[Array]:
-        """Those parameters while compiled loops run; at the end, a sentence if a user's functions failed in them."""
+    def _watched(self, descent: bool = False) -> AbstractContextManager[Array]:
+        """Those parameters while compiled loops run; at the end, a sentence if a user's functions failed in them.
+
+        Not for a ``descent``, which may leave where they are finite and says so itself.
+        """
         return nullcontext(self._p)
 
     def _apply(self, action: int, t: Array) -> None:
@@ -398,10 +401,10 @@ class CustomKernel(Kernel):
         return profiles.custom_block(action, kind, self.value, self.first, self.second)
 
     @contextmanager
-    def _watched(self) -> Iterator[Array]:
+    def _watched(self, descent: bool = False) -> Iterator[Array]:
         p = self._p.copy()  # one for each call: others may use this kernel at the same time
         yield p
-        if p[0] == profiles.REFUSED:
+        if p[0] == profiles.REFUSED and not descent:
             raise ValueError(
                 f"The kernel {self.label!r} raised an error, or gave what is not a finite number, at {self._scalar} "
                 "that occurs here; its functions must give a finite number at every one."

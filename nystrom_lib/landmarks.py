@@ -214,10 +214,8 @@ class _Search:
             if after < before:
                 return Landmarks(sample, method, tuple(self.reasons), before, after, None, steps, first)
             self.reasons.append("The descent gained nothing: the start was kept.")
-        elif np.isfinite(before):
-            self.reasons.append("The start leaves no error: nothing to descend on.")
         else:
-            self.reasons.append("The kernel is not finite on these data: nothing can be judged.")
+            self.reasons.append("The start leaves no error: nothing to descend on.")
         return Landmarks(first, method, tuple(self.reasons), before, before, indices, steps, first)
 
     def moved(

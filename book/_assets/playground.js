@@ -4,7 +4,7 @@
 (() => {
   "use strict";
 
-  const root = document.getElementById("playground");
+  const root = document.querySelector(".playground");
   const find = selector => root.querySelector(selector);
   const plane = find(".pg-plane"), canvas = find("canvas"), layer = find(".pg-landmarks"), message = find(".pg-message");
   const lessMotion = matchMedia("(prefers-reduced-motion: reduce)");

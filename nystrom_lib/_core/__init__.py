@@ -1,6 +1,6 @@
 """The compiled loops. Nothing here checks its arguments, and nothing here imports the rest of the library.
 
-Six doors into numba are used that its documentation does not promise to keep. Therefore ``pyproject.toml`` ends the
+Seven doors into numba are used that its documentation does not promise to keep. Therefore ``pyproject.toml`` ends the
 range of numba and llvmlite with the versions tested. To go on to a newer one: raise the two limits, ``make lock
 UPGRADE=--upgrade``, and run ``tests/test_vectors.py``, ``tests/test_cache.py`` and ``tests/test_threads.py`` first. A
 door that has closed shows there; this is what each is for, and what to do without it.
@@ -22,4 +22,5 @@ door that has closed shows there; this is what each is for, and what to do witho
    that name. Why: the same source on one thread and on several. Without it: write the loops out twice, by a template.
 6. ``jit_options={"forceinline": …}`` of ``overload`` in :mod:`.profiles`. Why: no copy of a loop is left outside its
    caller for the linker to choose. Without it: generate each block loop as one function of its own.
+7. ``numba.core.event`` in :mod:`.compile`. Why: a line that says what is being compiled. Without it: no such line.
 """

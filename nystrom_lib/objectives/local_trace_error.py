@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,9 +18,7 @@ from ..kernels import Kernel
 from .base import Evaluate, Indices, Objective
 from .trace_error import TraceError
 
-T = TypeVar("T")
 _NUMBERS = 2**21  # contributions to the gradient that are kept at a time
-_FAR = 1e150  # squared distances beyond this are infinite, and then no landmark is the nearest
 _TREE = 5  # up to so many coordinates a tree finds the nearest landmarks sooner than a look at all of them
 
 
@@ -70,11 +68,6 @@ class LocalTraceError(Objective):
                 f"kernel is {kernel!r}; it must be radial: under a dot product the nearest landmarks mean nothing."
             )
         self.neighbours = check.whole("neighbours", neighbours, least=1)
-        _refuse_far("data", self.data)
-
-    def checked(self, sample: ArrayLike) -> Array:
-        """As for every objective, and within reach."""
-        return _refuse_far("sample", super().checked(sample))
 
     @check.finite_result
     def value(self, sample: ArrayLike) -> float:
@@ -92,7 +85,7 @@ class LocalTraceError(Objective):
         def evaluate(sample: Array, batch: Indices) -> tuple[float, Array]:
             N = len(self.data)
             picks = batch if len(batch) else np.arange(N)
-            if not (np.abs(sample) <= _FAR).all():  # nothing is near it
+            if not np.isfinite(sample).all():  # nothing is near it
                 return np.nan, np.full_like(sample, np.nan)
             gradient = np.zeros_like(sample)
             total = sum(
@@ -108,12 +101,6 @@ class LocalTraceError(Objective):
         k, d = min(n, self.neighbours), self.data.shape[1]
         search = n * d if d > _TREE else 40.0 * k * np.log2(n + 1)
         return float(points * (k**3 / 6 + 2.0 * d * k * k + search))
-
-
-def _refuse_far(name: str, points: T) -> T:
-    if not (np.abs(points) <= _FAR).all():  # type: ignore[call-overload]
-        raise ValueError(f"{name} reaches beyond {_FAR:g}, where squared distances are infinite; rescale the data.")
-    return points
 
 
 class LocalLoops:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _validation as check
-from .._core import moves, trace
+from .._core import moves, profiles, trace
 from .._threads import one_pool
 from .._validation import Array
 from ..objectives import TraceError
@@ -127,7 +127,9 @@ class TraceEngine(Engine):
         rule = move.rule
         self._good = self._sample.copy()
         start, fall = (1.0 - used, per_step) if rule.decay else (1.0, 0.0)
-        with one_pool(loops.work_of_a_step) as (parallel, slots), kernel._watched() as p:
+        if move.steps == 0 and kernel._family == profiles.CUSTOM:
+            loops.gradient(self._sample, batches[0], 0.0, self._gradient)  # do its functions work at the start?
+        with one_pool(loops.work_of_a_step) as (parallel, slots), kernel._watched(descent=True) as p:
             run = trace.descend.parallel if parallel else trace.descend
             taken, self._ridge = run(
                 kernel.radial, loops.loop, p, self._sample, self._objective.data, batches, self._centre,

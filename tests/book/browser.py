@@ -164,9 +164,7 @@ class Tab:
 
     def resize(self, width: int, height: int = 900, phone: bool = False) -> None:
         """The size of the window, or of a phone's screen."""
-        self.ask(
-            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=phone
-        )
+        self.ask("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=phone)
 
     def prefer(self, scheme: str, motion: str = "no-preference") -> None:
         """``light`` or ``dark``, and ``reduce`` for less motion, as the system would say."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+from collections import Counter
 from pathlib import Path
 from urllib.parse import unquote, urljoin, urlsplit
 
@@ -102,12 +103,24 @@ def test_every_page_says_its_language_title_and_width(pages: Pages) -> None:
         assert page.select_one("meta[name=viewport]"), name
 
 
+def test_no_page_has_an_id_twice(pages: Pages) -> None:
+    for name, page in pages.items():
+        # sphinx-proof gives every proof of a page the same two
+        ids = [element["id"] for element in page.select("[id]:not(#proof, #proof-content)")]
+        assert [found for found, count in Counter(ids).items() if count > 1] == [], name
+
+
 def test_every_control_has_a_name(pages: Pages) -> None:
+    def named(control: Tag) -> bool:
+        label = control.find_parent("label")  # the words round a control name it
+        words = control.text + (label.text if label else "")
+        return bool(control.get("aria-label") or control.get("title") or words.strip())
+
     nameless = [
         f"{name}: {control}"
         for name, page in pages.items()
         for control in article(page).select("input, button, select")
-        if not (control.get("aria-label") or control.get("title") or control.text.strip())
+        if not named(control)
     ]
     assert nameless == []
 

@@ -1,6 +1,6 @@
 """The playground in a browser: what it computes against the library, and what a hand can do with it.
 
-The page stands alone here, without the rest of the book: nothing has to be built.
+The page stands alone here, without the rest of the book: only the last test needs that built.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import json
 import math
 import re
 import shutil
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -88,7 +89,7 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> str:
 def page(tab: Tab, alone: str) -> Tab:
     tab.prefer("light")
     tab.open(alone)
-    tab.wait_for("document.querySelector('#playground[data-ready]')")
+    tab.wait_for("document.querySelector('.playground[data-ready]')")
     return tab
 
 
@@ -417,27 +418,39 @@ def test_a_landmark_that_is_held_stays_while_the_others_move(page: Tab) -> None:
     assert moved[3] == 0.0 and np.delete(moved, 3).min() > 0.0
 
 
+def reddest(page: Tab) -> list[int]:
+    """The colour of the data point that is missed most."""
+    found: list[int] = page.run(
+        "(async () => { await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));"
+        " const c = document.querySelector('.pg-plane canvas'), p = c.getContext('2d').getImageData(0, 0,"
+        " c.width, c.height).data, most = [0, 0, 0]; for (let i = 0; i < p.length; i += 4) if (p[i + 3] === 255 &&"
+        " p[i] - p[i + 1] > most[0] - most[1]) most.splice(0, 3, p[i], p[i + 1], p[i + 2]); return most; })()"
+    )
+    return found
+
+
 @needs_browser
 def test_by_day_by_night_and_on_a_phone(page: Tab) -> None:
-    def red() -> list[int]:
-        found: list[int] = page.run(
-            "(async () => { await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));"
-            " const c = document.querySelector('.pg-plane canvas'), p = c.getContext('2d').getImageData(0, 0,"
-            " c.width, c.height).data, most = [0, 0, 0]; for (let i = 0; i < p.length; i += 4) if (p[i + 3] === 255 &&"
-            " p[i] - p[i + 1] > most[0] - most[1]) most.splice(0, 3, p[i], p[i + 1], p[i + 2]); return most; })()"
-        )
-        return found
-
     assert page.run(PALE) == []
-    by_day = red()
+    by_day = reddest(page)
     page.run("document.documentElement.dataset.theme = 'dark'")
     assert page.run(PALE) == []
-    assert by_day[0] > 150 and red() != by_day
+    assert by_day[0] > 150 and reddest(page) != by_day
     page.resize(PHONE, 844, phone=True)
     assert page.run(WIDE) == []
+    # A radio button is pressed anywhere on its label; all else, a slider's thumb too, is its own target.
     targets = page.run(
         "[...document.querySelectorAll('.playground button, .pg-tries button, .playground input')]"
-        ".filter(e => Math.min(e.offsetHeight, e.closest('label')?.offsetHeight ?? 99) < 24).map(e => e.className)"
+        ".map(e => e.type === 'radio' ? e.closest('label') : e).filter(e => e.offsetHeight < 24).map(e => e.outerHTML)"
     )
     assert targets == []
     assert page.errors == [] and all(url.startswith("file:") for url in page.requests)
+
+
+@needs_browser
+def test_points_have_the_same_colours_in_the_book(page: Tab, built: Path) -> None:
+    alone = reddest(page)
+    page.open(f"{built.as_uri()}/playground.html")
+    page.wait_for("document.querySelector('.playground[data-ready]')")
+    red, green, _ = reddest(page)
+    assert red > 150 and abs(red - alone[0]) + abs(green - alone[1]) < 40

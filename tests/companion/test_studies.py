@@ -252,8 +252,8 @@ def test_times_and_their_powers():
     assert list(timings["size"]) == [100, 200] and (timings["seconds"] > 0).all()
     cubic = pd.DataFrame({"size": [1, 2, 4], "what": "a", "seconds": [5.0, 1.0, 8.0]})
     assert costs.exponents(cubic) == {"a": pytest.approx(3.0)}
-    whole, half = (costs.against((1,), lambda N: {"work": _work}, per=per)["seconds"].iloc[0] for per in (1, 2))
-    assert 0.3 < half / whole < 0.8
+    whole, part = (costs.against((1,), lambda N: {"work": _work}, per=per)["seconds"].iloc[0] for per in (1, 1000))
+    assert part < 0.1 * whole  # wide apart, so that a busy machine does not decide
     for calls in (costs.criteria(KERNEL, DATA, SAMPLE), costs.steps(KERNEL, DATA, SAMPLE, 5)):
         assert all(call() is not None for call in calls.values())
 

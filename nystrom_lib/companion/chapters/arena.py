@@ -65,6 +65,6 @@ CHAPTER = Chapter(
     parameters=Parameters,
     profiles={
         "quick": {"problems": ALL[1:2], "m": 3, "budgets": (0.1, 0.3, 1.0), "recompute": 0},
-        "smoke": {**SMOKE, "m": 2, "budgets": (0.05, 0.1)},
+        "smoke": {**SMOKE, "budgets": (0.02, 0.05)},
     },
 )

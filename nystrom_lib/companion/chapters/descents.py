@@ -59,6 +59,6 @@ CHAPTER = Chapter(
     parameters=Parameters,
     profiles={
         "quick": {"problems": EXACT[:2], "m": 3, "recompute": 0},
-        "smoke": {"problems": EXACT[1:2], "N": 200, "steps": 60, "every": 10, "m": 3, "recompute": 0},
+        "smoke": {"problems": EXACT[1:2], "N": 100, "steps": 20, "every": 5, "m": 2, "recompute": 0},
     },
 )

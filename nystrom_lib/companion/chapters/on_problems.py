@@ -17,10 +17,10 @@ QUICK = ("bigaussian-16", "abalone", "breast-cancer")
 #: So small that everything is computed in a few seconds.
 SMOKE: dict[str, Any] = {
     "problems": ("bigaussian-16", "breast-cancer"),
-    "N": 200,
-    "n": 8,
-    "m": 3,
-    "iterations": 40,
+    "N": 100,
+    "n": 5,
+    "m": 2,
+    "iterations": 10,
     "recompute": 0,
 }
 

@@ -39,5 +39,8 @@ CHAPTER = Chapter(
     title="Better starts",
     section="Conclusion",
     parameters=Parameters,
-    profiles={"quick": {"problems": ("bigaussian-16", "breast-cancer"), "m": 5, "recompute": 0}, "smoke": SMOKE},
+    profiles={
+        "quick": {"problems": ("bigaussian-16", "breast-cancer"), "m": 5, "recompute": 0},
+        "smoke": {**SMOKE, "starts": ("uniform", "kmeans++", "rpcholesky")},
+    },
 )

@@ -59,9 +59,9 @@ CHAPTER = Chapter(
         "smoke": {
             **SMOKE,
             "problems": ("bigaussian-16",),
-            "task_N": 240,
-            "task_n": (10, 20),
-            "splits": 2,
+            "task_N": 120,
+            "task_n": (5, 10),
+            "splits": 1,
             "design_n": (6, 10),
             "design_N": 200,
             "seeds": 2,

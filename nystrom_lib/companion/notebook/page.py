@@ -217,7 +217,8 @@ class Page:
             found[key] = self.results(experiment, recompute=count, quiet=True)
             if self._known() > known:
                 stored, checked = stored + 1, checked + (count > 0)
-        text = f"{len(found)} experiments: {stored} stored at full scale, {len(found) - stored} computed in this run."
+        computed = f"{len(found) - stored} computed in this run."
+        text = f"{len(found)} experiments: {f'{stored} stored at full scale, ' if stored else ''}{computed}"
         if checked:
             some = f"{recompute} repetition{'s' if recompute != 1 else ''}"
             text += f" Of {checked} of the stored ones {some} each was computed again, and agrees within tolerance."
