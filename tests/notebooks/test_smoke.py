@@ -1,4 +1,4 @@
-"""Each notebook from nothing at ``smoke``: everything computed, in under a minute, even beside the other tests."""
+"""Each notebook from nothing at ``smoke``: everything computed, in under half a minute of one processor."""
 
 import json
 
@@ -9,7 +9,8 @@ from nystrom_lib.companion.chapters import CHAPTERS
 from .processes import Several, chapter, pictures, texts
 
 COMMITTED = [name for name, each in CHAPTERS.items() if each.path.is_file()]
-MOST_SECONDS = 60.0
+#: Of the processor, not of the clock, which also counts what else the machine does.
+MOST_SECONDS = 30.0
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +32,7 @@ def test_a_notebook_runs_from_nothing(runs: Several, name: str) -> None:
     run = runs.folder / name
     record = json.loads((run / "run.json").read_text())
     assert record["status"] == "finished"
-    assert record["seconds"] < MOST_SECONDS
+    assert float(done.stdout) < MOST_SECONDS
     assert (run / f"{name}.html").is_file()
     assert len(list((run / "figures").glob("*.svg"))) == len(list((run / "figures").glob("*.png"))) > 0
     assert not any("stored at full scale" in text for text in texts(run / f"{name}.ipynb"))
