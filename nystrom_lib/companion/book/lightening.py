@@ -17,6 +17,7 @@ _LOADS_IT = re.compile(r'\s*<script src="[^"]*scripts/fontawesome\.js[^"]*"></sc
 _ICON = re.compile(r'<(i|span) class="([^"]*\bfa-[^"]*)"([^>]*)>\s*</\1>')
 _FAMILIES = {"fa", "fas", "far", "fab", "fa-solid", "fa-regular", "fa-brands"}
 _SIZES = {"fa-lg"}
+_RETIRED_ROLE = re.compile(r' role="doc-biblioentry"')  # docutils writes it still; ARIA has retired it
 _SOURCE_MAP = re.compile(r"(//|/\*)# sourceMappingURL=\S+\.map(\*/)?\s*$")
 
 
@@ -27,7 +28,8 @@ def lighten(html: Path) -> None:
         outlines = script.read_text(encoding="utf-8")
         for page in html.rglob("*.html"):
             text = page.read_text(encoding="utf-8")
-            page.write_text(with_icons(_LOADS_IT.sub("", text), outlines), encoding="utf-8")
+            text = _RETIRED_ROLE.sub("", _LOADS_IT.sub("", text))
+            page.write_text(with_icons(text, outlines), encoding="utf-8")
         script.unlink()
     for path in html.rglob("*.map"):
         path.unlink()
