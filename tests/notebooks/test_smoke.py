@@ -1,4 +1,4 @@
-"""Each notebook from nothing at ``smoke``: everything computed, in under half a minute of one processor."""
+"""Each notebook from nothing at ``smoke``: everything computed, without much work."""
 
 import json
 
@@ -9,8 +9,9 @@ from nystrom_lib.companion.chapters import CHAPTERS
 from .processes import Several, chapter, pictures, texts
 
 COMMITTED = [name for name, each in CHAPTERS.items() if each.path.is_file()]
-#: Of the processor, not of the clock, which also counts what else the machine does.
-MOST_SECONDS = 30.0
+#: Of the processor, not of the clock, which also counts what else the machine does. Less than half a minute where
+#: every loop is compiled already; a first run on a new machine compiles some.
+MOST_SECONDS = 90.0
 
 
 @pytest.fixture(scope="module")
