@@ -90,6 +90,7 @@ def page(tab: Tab, alone: str) -> Tab:
     tab.prefer("light")
     tab.open(alone)
     tab.wait_for("document.querySelector('.playground[data-ready]')")
+    tab.run("window.playground = document.querySelector('.playground'); true")
     return tab
 
 
