@@ -18,7 +18,7 @@ VERSION = "4.10.3"
 SHA256 = "880970c081707360e64f34cea25ff91892f5bc95675b0776925b9709dd8a68bb"
 PAGES = (
     "intro", "playground", "theory/approximation", "notebooks/01_approximation", "notebooks/05_bigaussian",
-    "claims", "equations", "status", "api/library", "references", "search",
+    "claims", "equations", "status", "api/library", "search",
 )  # fmt: skip
 
 FOUND = """

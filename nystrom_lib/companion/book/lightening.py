@@ -28,7 +28,7 @@ def lighten(html: Path) -> None:
         outlines = script.read_text(encoding="utf-8")
         for page in html.rglob("*.html"):
             text = page.read_text(encoding="utf-8")
-            text = _RETIRED_ROLE.sub("", _LOADS_IT.sub("", text))
+            text = _RETIRED_ROLE.sub(' role="listitem"', _LOADS_IT.sub("", text))
             page.write_text(with_icons(text, outlines), encoding="utf-8")
         script.unlink()
     for path in html.rglob("*.map"):
