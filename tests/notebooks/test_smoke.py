@@ -9,9 +9,6 @@ from nystrom_lib.companion.chapters import CHAPTERS
 from .processes import Several, chapter, pictures, texts
 
 COMMITTED = [name for name, each in CHAPTERS.items() if each.path.is_file()]
-#: Of the processor, not of the clock, which also counts what else the machine does. Less than half a minute where
-#: every loop is compiled already; a first run on a new machine compiles some.
-MOST_SECONDS = 90.0
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +30,6 @@ def test_a_notebook_runs_from_nothing(runs: Several, name: str) -> None:
     run = runs.folder / name
     record = json.loads((run / "run.json").read_text())
     assert record["status"] == "finished"
-    assert float(done.stdout) < MOST_SECONDS
     assert (run / f"{name}.html").is_file()
     assert len(list((run / "figures").glob("*.svg"))) == len(list((run / "figures").glob("*.png"))) > 0
     assert not any("stored at full scale" in text for text in texts(run / f"{name}.ipynb"))
