@@ -59,7 +59,7 @@ def test_svg_is_valid_deterministic_and_small(name: str) -> None:
 def test_axes_say_what_they_show(name: str) -> None:
     figure = PICTURES[name]()
     for axes in figure.axes:
-        assert axes.get_xlabel() or [tick.get_text() for tick in axes.get_xticklabels()] == ["$S^{(0)}$", "$S^{(T)}$"]
+        assert axes.get_xlabel() or [tick.get_text() for tick in axes.get_xticklabels()] == list(style.SAMPLES.values())
         assert axes.get_ylabel() or "boxplots" in name or "decay" in name
     labels = " ".join(axes.get_ylabel() + axes.get_title() for axes in figure.axes)
     assert "$" in labels
@@ -100,8 +100,8 @@ def test_curves_paths_and_spectra_carry_their_numbers() -> None:
     assert np.array_equal(line.get_xydata(), np.column_stack([t, values]))
     data, path = RNG.random((30, 2)), walk(5, 4)
     by_label = {line.get_label(): line for line in paths.paths_and_decay(data, path, t, values).axes[0].lines}
-    assert np.array_equal(by_label["$S^{(0)}$"].get_xydata(), path[0])
-    assert np.array_equal(by_label["$S^{(T)}$"].get_xydata(), path[-1])
+    assert np.array_equal(by_label[style.SAMPLES["initial"]].get_xydata(), path[0])
+    assert np.array_equal(by_label[style.SAMPLES["optimised"]].get_xydata(), path[-1])
     assert np.array_equal(by_label["data"].get_xydata()[::3], data)
     assert np.array_equal(by_label["path"].get_xydata()[:5], path[:, 0])
     drawn = spectra.spectra({"one": values}, n=3).axes[0]
@@ -131,7 +131,9 @@ def test_the_slider_carries_the_path() -> None:
     whole = np.frombuffer(base64.b64decode(content["path"]), dtype="<u2").reshape(261, content["n"], 2)
     found = np.array(content["low"]) + content["size"] * whole / 65535
     assert np.abs(found - np.random.default_rng(1).random((261, 50, 2))).max() < 1e-4
-    assert content["t"][-1] == 1300 and content["R"][0] == 10.0
+    assert content["t"][-1] == 1300
+    (curve,) = content["curves"]
+    assert curve["name"] == "R" and curve["values"][0] == 10.0
 
 
 def test_the_slider_is_whole_accessible_and_small() -> None:

@@ -50,7 +50,7 @@ options: {enableMenu: false}};</script>
 {% endblock footer -%}
 {%- block input_group -%}
 {%- if 'remove-input' in cell.metadata.get('tags', []) -%}
-{%- elif 'hide-input' in cell.metadata.get('tags', []) -%}
+{%- elif 'hide-input' in cell.metadata.get('tags', []) or 'hide-cell' in cell.metadata.get('tags', []) -%}
 <details><summary>Code</summary>{{ super() }}</details>
 {%- else -%}
 {{ super() }}
