@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 import nystrom_lib as nl
 
+from ..experiments.outcome import Array
 from ..figures import convergence, style, theory
 from ..figures import estimators as clouds
 from ..studies import curvature, estimators, landscape
@@ -41,9 +42,9 @@ def projection() -> Picture:
         "Left, the plane spanned by two vectors, a third vector that rises out of it, and its projection in the plane, "
         "with a broken line from one to the other. Right, the same as functions on a line: two bumps at the landmarks, "
         "a bump at x between them, and the combination of the first two that comes nearest to it, which is lower.",
-        f"Two landmarks on a line (squares) and a point x (dot), with the Gaussian kernel. Left, as vectors, drawn with "
+        "Two landmarks on a line (squares) and a point x (dot), with the Gaussian kernel. Left, as vectors, drawn with "
         f"their true lengths and angles; right, as functions. The squared length of what is missing, {number(missing)} "
-        f"here, is the entry of K − K̂(𝒮) at x.",
+        "here, is the entry of $\\mathbf K-\\hat{\\mathbf K}(\\mathcal S)$ at $x$.",
     )
 
 
@@ -59,7 +60,7 @@ def distance() -> Picture:
         "for the optimised one, whose line is much nearer to the arrow.",
         f"R is a squared distance: that of A from the line of all multiples of B for the sample. To scale, for "
         f"the bi-Gaussian data with ρ = {RHO:g}: a random sample of {N_LANDMARKS} landmarks, and the same after "
-        f"{STEPS:,} steps. The dots are at c = c_𝒮.",
+        f"{STEPS:,} steps. The dots are at $c=c_{{\\mathcal S}}$.",
     )
 
 
@@ -132,7 +133,7 @@ def block(file: str, alt: str, caption: str) -> str:
     return f"```{{image}} /_generated/{file}\n:alt: {alt}\n:width: 100%\n```\n\n*{caption}*\n"
 
 
-def _descent(rho: float, n: int) -> tuple[nl.Kernel, estimators.Array, estimators.Array, estimators.Array]:
+def _descent(rho: float, n: int) -> tuple[nl.Kernel, Array, Array, Array]:
     """The bi-Gaussian data and a sample of it before and after the descent of Figure 1."""
     kernel, data = nl.Gaussian(rho=rho), nl.datasets.bigaussian().X
     start = nl.uniform_sample(data, n, seed=SEED)

@@ -19,6 +19,8 @@ from .rendering import CONFIG, render
 
 #: What a cross-reference says where the page it leads to is not part of the book.
 _ROLE = re.compile(r"\{([\w:.+-]+)\}`([^`]+)`")
+#: Before the label of an exercise, where it is given and where its solution names it.
+_EXERCISE = re.compile(r"^(?::label: |`+\{solution\} )(?=ex-)", flags=re.MULTILINE)
 _CHAPTER = re.compile(r"\[([^\]]+)\]\(\w+\.ipynb\)")
 _EXPLICIT = re.compile(r"(.+?)\s*<[^>]*>", flags=re.DOTALL)
 #: How labels read: ``eq-5`` is (5), ``thm-2-1`` Theorem 2.1.
@@ -115,7 +117,7 @@ def standing_alone(notebook: dict[str, Any], prefix: str) -> dict[str, Any]:
     """A notebook whose cross-references to the rest of the book are plain words, and whose figure names are its own."""
     for cell in notebook["cells"]:
         if cell["cell_type"] == "markdown":
-            cell["source"] = plain_references("".join(cell["source"]))
+            cell["source"] = _EXERCISE.sub(rf"\g<0>{prefix}-", plain_references("".join(cell["source"])))
         shown = cell.get("metadata", {}).get("mystnb", {}).get("figure", {})
         if "name" in shown:
             shown["name"] = f"{prefix}-{shown['name']}"

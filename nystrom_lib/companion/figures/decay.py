@@ -81,7 +81,7 @@ def with_trace_factor(descents: Mapping[str, Along]) -> Figure:
             panel_axes.plot(along.iterations, share, color=colour, linestyle=dash)
             panel_axes.annotate(
                 f"{SYMBOLS[name]}: {number(values[0])} → {number(values[-1])}",
-                (along.iterations[-1], share[-1]),
+                (along.iterations[-1], share[len(share) // 2]),  # above the curve for all its length
                 (0, 5),
                 textcoords="offset points",
                 ha="right",
@@ -90,9 +90,10 @@ def with_trace_factor(descents: Mapping[str, Along]) -> Figure:
         panel_axes.axhline(1.0 / along.E_tr[0], color=style.ACCENT, linewidth=0.9, linestyle=(0, (4, 2)), alpha=0.7)
         panel_axes.annotate(
             f"best possible {SYMBOLS['E_tr']}",
-            (0.0, 1.0 / along.E_tr[0]),
-            (3, 3),
+            (along.iterations[-1], 1.0 / along.E_tr[0]),
+            (0, 4),
             textcoords="offset points",
+            ha="right",
             color=style.ACCENT,
         )
         panel_axes.set_yscale("log")

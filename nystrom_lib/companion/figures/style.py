@@ -26,7 +26,7 @@ from cycler import cycler
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogFormatterSciNotation, LogLocator, NullFormatter
+from matplotlib.ticker import LogLocator, NullFormatter
 from numpy.typing import ArrayLike, NDArray
 
 from ..experiments.outcome import STAGES
@@ -126,8 +126,13 @@ def tick(figure: Figure) -> None:
             if axis.get_scale() != "log" or _numbers(axis) > 1:
                 break
             axis.set_major_locator(LogLocator(subs=between))
-            axis.set_major_formatter(LogFormatterSciNotation(minor_thresholds=(np.inf, np.inf)))
+            axis.set_major_formatter(lambda value, _: f"{value:g}" if 1e-3 <= value < 1e5 else _power(value))
             axis.set_minor_formatter(NullFormatter())
+
+
+def _power(value: float) -> str:
+    power = int(np.floor(np.log10(value) + 1e-9))
+    return rf"${value / 10.0**power:g}\times10^{{{power}}}$"
 
 
 def _numbers(axis: Axis) -> int:

@@ -42,8 +42,7 @@ def projection(kernel: nl.Kernel, landmarks: Sequence[float], x: float) -> Figur
 
 def in_space(kernel: nl.Kernel, sample: Array, x: float) -> Array:
     """k_{s₁}, k_{s₂} and k_x as rows in three dimensions: vectors with the same inner products."""
-    vectors: Array = np.linalg.cholesky(kernel.matrix(np.concatenate([sample, [[x]]])))
-    return vectors
+    return np.asarray(np.linalg.cholesky(kernel.matrix(np.concatenate([sample, [[x]]]))), dtype=np.float64)
 
 
 def _as_vectors(axes: Axes, vectors: Array) -> None:
@@ -122,8 +121,8 @@ def distances(length: float, samples: Mapping[str, float]) -> Figure:
             color=colour, va="center",
         )  # fmt: skip
         axes.annotate(
-            rf"$\sqrt{{R}}$ = {number(np.sqrt(R))}", (foot + [length, 0.0]) / 2, (6, 0), textcoords="offset points",
-            color=colour, va="center",
+            rf"$\sqrt{{R}}$ = {number(np.sqrt(R))}", (foot + np.array([length, 0.0])) / 2, (6, 0),
+            textcoords="offset points", color=colour, va="center",
         )  # fmt: skip
     axes.set_aspect("equal")
     axes.set_xlim(-0.03 * length, 1.75 * length)

@@ -184,7 +184,8 @@ def _boxes(text: str) -> str:
         opened = re.match(r"(`{3,}|:{3,})\{(?!code)([\w-]+)\}\s*(.*)", line)
         if opened and not fence:
             fence = opened[1]
-            lines.append(f"> **{(opened[3] or opened[2]).strip().capitalize()}**")
+            title = opened[2] if opened[2] in ("exercise", "solution") else opened[3] or opened[2]
+            lines.append(f"> **{title.strip().capitalize()}**")
             lines.append(">")
         elif fence and line.strip() == fence:
             fence = ""

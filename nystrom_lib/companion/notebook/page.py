@@ -294,7 +294,8 @@ class Page:
     def foot(self) -> None:
         """Where the numbers come from, how long it took, and the line that does it again."""
         if self._origins:
-            self.say(f"{self._stored_or_not()}\n\n{markdown_table(['Experiment', 'Repetitions', 'Computed again'], self._origins)}")
+            table = markdown_table(["Experiment", "Repetitions", "Computed again"], self._origins)
+            self.say(f"{self._stored_or_not()}\n\n{table}")
         here = provenance.environment()
         commit = f", commit {here['commit'][:10]}{' with changes' if here['dirty'] else ''}" if here["commit"] else ""
         packages = ", ".join(f"{name} {version}" for name, version in here["packages"].items())
