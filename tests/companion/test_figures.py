@@ -11,8 +11,10 @@ import pytest
 from bs4 import BeautifulSoup
 from matplotlib.figure import Figure
 
+import nystrom_lib as nl
 from nystrom_lib.companion.errors import ConfigurationError
-from nystrom_lib.companion.figures import boxplots, decay, paths, slider, spectra, style
+from nystrom_lib.companion.figures import boxplots, decay, paths, slider, spectra, style, theory
+from nystrom_lib.companion.studies.along import Along
 
 RNG = np.random.default_rng(7)
 POINTS = RNG.uniform(-1, 1, (2000, 2))
@@ -114,7 +116,57 @@ def test_a_scale_is_logarithmic_only_where_it_can_be() -> None:
     assert not style.spans_decades([-1.0, 100.0]) and not style.spans_decades([np.nan])
 
 
+def test_every_logarithmic_axis_has_two_numbers() -> None:
+    """Catches an axis within one power of ten, of which matplotlib labels at most one."""
+    for values in ([2.61, 1.53], [0.62, 0.58], [3.1e6, 4.9e6], [1.0, 1e9]):
+        figure, axes = style.subplots()
+        axes[0, 0].plot([0, 1], values)
+        axes[0, 0].set_yscale("log")
+        style.tick(figure)
+        low, high = axes[0, 0].get_ylim()
+        named = [
+            axes[0, 0].yaxis.get_major_formatter()(place, 0)
+            for place in axes[0, 0].get_yticks()
+            if low <= place <= high
+        ]
+        assert len(named) >= 2 and all(named), values
+
+
+def test_R_and_the_trace_factor_stand_over_their_first_values() -> None:
+    t = np.arange(5.0)
+    along = Along(t, 100.0 * 0.5**t, 4.0 - t / 2)
+    (axes,) = decay.with_trace_factor({"one": along}).axes
+    R, E_tr, best = (line.get_ydata() for line in axes.lines)
+    assert np.allclose(R, 0.5**t) and np.allclose(E_tr, along.E_tr / 4.0) and set(best) == {0.25}
+    words = " ".join(text.get_text() for text in axes.texts)
+    assert "100 → 6.25" in words and "4.00 → 2.00" in words
+
+
+def test_the_picture_of_a_projection_has_the_inner_products_of_the_kernel() -> None:
+    """Catches vectors drawn with other lengths and angles than they have."""
+    kernel, sample, x = nl.Gaussian(rho=0.5), np.array([[-0.9], [1.1]]), 0.1
+    vectors = theory.in_space(kernel, sample, x)
+    assert np.allclose(vectors @ vectors.T, kernel.matrix([[-0.9], [1.1], [x]]))
+    assert np.allclose(vectors[:2, 2], 0.0)  # the landmarks span the plane that lies flat
+    missing = 1.0 - nl.NystromApproximation(kernel, sample).block([[x]], [[x]])[0, 0]
+    assert vectors[2, 2] ** 2 == pytest.approx(missing)
+
+
+def test_a_distance_is_drawn_to_scale() -> None:
+    (axes,) = theory.distances(10.0, {"initial": 64.0, "optimised": 4.0}).axes
+    across = [line.get_xydata() for line in axes.lines if len(line.get_xydata()) == 2][1::2]
+    assert [float(np.linalg.norm(ends[1] - ends[0])) for ends in across] == pytest.approx([8.0, 2.0])
+
+
 # -- the slider ------------------------------------------------------------------------------------------------
+
+
+def test_the_slider_has_a_second_curve_if_it_is_given_one() -> None:
+    path, t = np.random.default_rng(1).random((3, 4, 2)), np.arange(3)
+    page = slider.landmark_slider(POINTS[:9], path, t, 9.0 - t, title="two curves", factors=3.0 - t)
+    content = json.loads(BeautifulSoup(page, "html.parser").find("script", class_="ns-content").string)
+    assert [curve["name"] for curve in content["curves"]] == ["R", "ℰ_tr"]
+    assert content["curves"][1]["values"] == [3.0, 2.0, 1.0]
 
 
 def slider_html(title: str = "Landmarks, ρ = 1") -> str:

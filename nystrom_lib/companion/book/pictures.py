@@ -100,12 +100,13 @@ def scatter() -> Picture:
     parts = estimators.terms(kernel, data, nl.uniform_sample(data, N_LANDMARKS, seed=SEED))
     return Picture(
         clouds.clouds(parts, estimators.clouds(parts, BATCH, SEED), BATCH),
-        "Two clouds of estimates of one gradient. The left one, of the one-sample estimator, is the smaller, and its "
-        "mean is a little beside the exact gradient; the right one, of the two-sample estimator, is wider and has its "
-        "mean on it.",
+        "Two clouds of estimates of one gradient, each around a cross in a ring. The left one, of the one-sample "
+        "estimator, is clearly smaller than the right one, of the two-sample estimator. In both, ring and cross "
+        "cannot be told apart.",
         f"Estimates of the gradient of one landmark from batches of b = {BATCH} points, a dot for each batch: biased "
-        "with less scatter on the left, unbiased with more on the right. The rings are the exact means, the ellipses "
-        "hold two thirds of the dots.",
+        "with less scatter on the left, unbiased with more on the right. The cross is the exact gradient and the ring "
+        "the exact mean of all estimates: the bias is there, and cannot be seen beside the scatter. The ellipses would "
+        "hold two thirds of normally distributed dots.",
     )
 
 

@@ -26,7 +26,7 @@ def matrices(data: ArrayLike, sample: ArrayLike, K: ArrayLike, K_hat: ArrayLike)
         Both matrices for some of the points, in an order that shows the structure.
     """
     K, K_hat = np.asarray(K), np.asarray(K_hat)
-    figure, panels = style.subplots(2, 2, height=6.4)
+    figure, panels = style.subplots(2, 2, height=5.6)
     _landmarks(panels[0, 0], data, sample)
     top = max(float(K.max()), float(K_hat.max()))
     _image(figure, panels[0, 1], K, r"$\mathbf{K}$", vmin=0.0, vmax=top)

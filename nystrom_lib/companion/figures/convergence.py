@@ -43,16 +43,20 @@ def step_lengths(guaranteed: float, used: float, curvature: float) -> Figure:
     limit = 2.0 / curvature
     low, high = min(guaranteed, used) / 30.0, max(limit, used) * 30.0
     for left, right, colour, words in (
-        (low, guaranteed, style.OPTIMISED, "R falls at each step:\nproved"),
-        (guaranteed, limit, style.INITIAL, "R falls: seen, not proved"),
+        (low, guaranteed, style.OPTIMISED, "$R$ falls at each\nstep: proved"),
+        (guaranteed, limit, style.INITIAL, "$R$ falls: seen, not proved"),
         (limit, high, style.ACCENT, "unstable"),
     ):
         axes.axvspan(left, right, color=colour, alpha=0.16, linewidth=0)
         axes.annotate(words, ((left * right) ** 0.5, 0.5), ha="center", va="center")
-    for place, words in ((guaranteed, "$1/L$"), (used, r"the paper's $\gamma$"), (limit, r"$2/\lambda$")):
+    for place, words, side in (
+        (guaranteed, "$1/L$", "center"),
+        (used, r"the paper's $\gamma$", "right" if used < limit else "left"),
+        (limit, r"$2/\lambda$", "left" if used < limit else "right"),
+    ):
         axes.axvline(place, color=style.INK, linewidth=1.2, linestyle="-")
         axes.annotate(
-            f"{words} = {number(place)}", (place, 1.0), (0, 3), textcoords="offset points", ha="center", va="bottom"
+            f"{words} = {number(place)}", (place, 1.0), (0, 3), textcoords="offset points", ha=side, va="bottom"
         )
     axes.set_xscale("log")
     axes.set_xlim(low, high)
