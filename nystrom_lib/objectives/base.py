@@ -72,8 +72,8 @@ class Objective(ABC):
         sample = self.checked(sample)
         picks = EVERYTHING if batch is None else as_writable(check.indices("batch", batch, len(self.data)))
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            found = self.prepare(len(sample), len(picks) or len(self.data))(sample, picks)[1]
-        return check.finite("The gradient", found)
+            gradient = self.prepare(len(sample), len(picks) or len(self.data))(sample, picks)[1]
+        return check.finite("The gradient", gradient)
 
     def checked(self, sample: ArrayLike) -> Array:
         """The landmarks as an array of as many coordinates as the data have."""
