@@ -13,7 +13,6 @@ import pytest
 
 import nystrom_lib as nl
 from nystrom_lib.companion.errors import ClusterError
-from nystrom_lib.companion.experiments import sums
 from nystrom_lib.companion.experiments.components import Given, StochasticGradientDescent
 from nystrom_lib.companion.experiments.config import Record
 from nystrom_lib.companion.results.store import Store
@@ -91,18 +90,6 @@ def test_data_that_only_we_have_are_sent(cluster: LocalCluster, tmp_path: Path) 
     there = run(experiment, tmp_path / "there", dataset=dataset, cluster=cluster.address, progress=False)
     here = run(experiment, tmp_path / "here", dataset=dataset, progress=False)
     assert checksums(there) == checksums(here)
-
-
-def test_sums_over_the_data_on_the_cluster(
-    cluster: LocalCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The descent runs here, the sums there: the same bits as when all is done here."""
-    monkeypatch.setattr(sums, "BLOCK_ROWS", 64)  # of this process, which is the one that cuts
-    experiment = EXPERIMENT.replace(norms=("trace",), m=2)
-    there = run(experiment, tmp_path / "there", cluster=cluster.address, spread="sums", progress=False)
-    here = run(experiment, tmp_path / "here", progress=False)
-    assert checksums(there) == checksums(here)
-    assert there.constants == here.constants
 
 
 def test_a_worker_that_dies_costs_nothing(cluster: LocalCluster, tmp_path: Path) -> None:
