@@ -30,7 +30,6 @@ from .features import ColumnFeatures, KernelFeatures
 from .kernels import NAMES, OWN_NAMES, Columns, Meaning, Precomputed, meant
 
 OPTIMISED = ("optimised", *OBJECTIVES)  #: these move points, by the kernel's derivatives
-BY_DISTANCE = ("kmeans", "kmeans++")  #: these need points, not a kernel matrix
 
 
 class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -253,12 +252,12 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
 
     def _refuse_impossible(self, kernel: Kernel) -> None:
         if isinstance(kernel, Columns | Precomputed) and self.landmarks in OPTIMISED:
-            possible = [name for name in STARTS if not (self._precomputed and name in BY_DISTANCE)]
+            possible = [name for name, start in STARTS.items() if not (self._precomputed and start.by_distance)]
             raise ValueError(
                 f"landmarks is {self.landmarks!r}, which needs derivatives, and kernel is {kernel.described}; for it"
                 f" landmarks must be {', '.join(map(repr, possible))} or an array."
             )
-        if self._precomputed and self.landmarks in BY_DISTANCE:
+        if self._precomputed and STARTS[self.landmarks].by_distance:
             raise ValueError(f"landmarks is {self.landmarks!r}, which needs points, and kernel is 'precomputed'.")
 
     # --- features

@@ -49,7 +49,10 @@ class Objective(ABC):
 
     @abstractmethod
     def value(self, sample: ArrayLike) -> float:
-        """The objective itself, from all the data, to the digits the library's criteria have."""
+        """The objective itself, from all the data, to the digits the library's criteria have.
+
+        It is at least 0, and 0 where the landmarks are the data.
+        """
 
     @abstractmethod
     def prepare(self, n: int, points: int) -> Evaluate:
