@@ -129,8 +129,8 @@ def test_an_error_on_a_worker_comes_back(
     """Data that the workers see differently are refused there."""
     real = cluster_module.Order
 
-    def wrong(experiment: str, data_sha256: str, **rest: object) -> object:
-        return real(experiment, "0" * 64, **rest)  # type: ignore[arg-type]
+    def wrong(experiment: str, data_sha256: str, *rest: object, **named: object) -> object:
+        return real(experiment, "0" * 64, *rest, **named)  # type: ignore[arg-type]
 
     monkeypatch.setattr(cluster_module, "Order", wrong)
     from nystrom_lib.companion.errors import DataMismatchError

@@ -90,19 +90,12 @@ def _one(
     path: Path, repetitions: int, seed: int | None, constants: bool, jobs: int | None
 ) -> tuple[list[int], Comparison]:
     from ..results.table import Results
-    from ..running.verifying import spread_evenly
+    from ..running.verifying import some_of
     from ..running.verifying import verify as recompute
 
     stored = Results.load(path)
-    there = sorted(stored.outcomes)
-    which = spread_evenly(there, repetitions) if seed is None else _drawn(there, repetitions, seed)
+    which = some_of(sorted(stored.outcomes), repetitions, seed)
     return which, recompute(stored, which, threads=jobs, constants=constants)
-
-
-def _drawn(there: list[int], most: int, seed: int) -> list[int]:
-    import numpy as np
-
-    return sorted(np.random.default_rng(seed).choice(there, min(most, len(there)), replace=False).tolist())
 
 
 def _listed(repetitions: list[int]) -> str:

@@ -64,17 +64,19 @@ def _constant_differences(constants: Mapping[str, float], stored: Results) -> pd
     return pd.DataFrame(rows, columns=COMPARED)
 
 
-def spread_evenly(there: list[int], most: int) -> list[int]:
-    """At most so many of them, from the first to the last."""
-    places = np.linspace(0, len(there) - 1, min(most, len(there))).round().astype(int)
-    return [there[place] for place in sorted(set(places.tolist()))]
+def some_of(there: list[int], most: int, seed: int | None = None) -> list[int]:
+    """At most so many of them: drawn from a seed, or spread evenly from the first to the last."""
+    count = min(most, len(there))
+    if seed is not None:
+        return sorted(np.random.default_rng(seed).choice(there, count, replace=False).tolist())
+    return [there[place] for place in np.linspace(0, len(there) - 1, count).round().astype(int)]
 
 
 def _chosen(repetitions: int | Iterable[int], there: list[int]) -> list[int]:
     if isinstance(repetitions, int):
         if repetitions < 1:
             raise ConfigurationError("repetitions", f"is {repetitions}; it must be at least 1.")
-        return spread_evenly(there, repetitions)
+        return some_of(there, repetitions)
     chosen = sorted(set(repetitions))
     missing = [j for j in chosen if j not in set(there)]
     if missing or not chosen:
