@@ -66,5 +66,5 @@ def _clean_cell(cell: NotebookNode, number: int) -> None:
 
 def tags(cell: NotebookNode) -> list[str]:
     """The tags of a cell."""
-    found: Any = cell.metadata.get("tags", [])
-    return list(found)
+    listed: Any = cell.metadata.get("tags", [])
+    return list(listed)
