@@ -135,7 +135,6 @@ def test_the_command_works_outside_a_checkout(root: Path, wheel: Path, tmp_path:
     done = nystrom("run", "bigaussian", "--profile", "smoke", "--out", "mine")
     assert done.returncode == 0 and (here / "mine" / "bigaussian.html").is_file(), done.stderr
     for words, said in (
-        (["run", "bigaussian", "--book"], "nystrom-lib[book]"),
         (["run", "bigaussian", "--dask", "tcp://127.0.0.1:1"], "nystrom-lib[cluster]"),
         (["book"], "a checkout of the project"),
     ):

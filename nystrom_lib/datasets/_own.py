@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import difflib
 import functools
 import hashlib
 import json
@@ -20,11 +19,12 @@ from typing import Any, TypeAlias, TypedDict, Unpack, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _validation as check
 from .._extras import needed
 from . import _text
 from ._cache import cached
 from ._dataset import Dataset, FloatArray, frozen, row_blocks, sha256_of
-from ._prepare import Missing, Prepared, Rows, check_ddof, prepare, said
+from ._prepare import Missing, Prepared, Rows, check_ddof, prepare, scaling
 
 Column: TypeAlias = str | int
 
@@ -74,12 +74,8 @@ def _check_options(options: Options) -> None:
     known = tuple(Options.__annotations__)
     for name in options:
         if name not in known:
-            close = difflib.get_close_matches(name, known, n=1)
-            hint = f" (did you mean {close[0]!r}?)" if close else ""
-            raise TypeError(f"{name!r} is no option{hint}; there are {', '.join(known)}.")
-    missing = options.get("missing", "drop")
-    if missing not in get_args(Missing):
-        raise ValueError(f"missing must be one of 'drop', 'keep' and 'refuse', not {missing!r}.")
+            raise TypeError(f"{name!r} is no option{check.did_you_mean(name, known)}; there are {', '.join(known)}.")
+    check.choice("missing", options.get("missing", "drop"), get_args(Missing))
     check_ddof(options.get("ddof", 0))
 
 
@@ -88,10 +84,10 @@ def _array_table(data: NDArray[Any], what: str) -> _Table:
         data = np.ma.filled(data.astype(np.float64), np.nan)
     if data.ndim != 2:
         raise ValueError(
-            f"{what} must have a row per point, two dimensions in all, not the shape {data.shape}."
+            f"{what} has the shape {data.shape}; it must have a row per point, two dimensions in all."
         )
     if data.dtype.kind not in "biuf":
-        raise ValueError(f"{what} must hold real numbers, not the type {data.dtype}.")
+        raise ValueError(f"{what} has the type {data.dtype}; it must hold real numbers.")
     names = tuple(f"x{j}" for j in range(data.shape[1]))
     return _Table(data, names, (None,) * len(names))
 
@@ -153,7 +149,7 @@ def _taken_apart(frame: Any, options: Options, what: str) -> tuple[Any, Options]
 
 
 def _position(column: Column, names: tuple[str, ...], argument: str) -> int:
-    """Return which column of the source is meant: a name comes first, then a number from 0."""
+    """Which column of the source is meant: a name comes first, then a number from 0."""
     wanted = str(column)
     if names.count(wanted) > 1:
         raise ValueError(
@@ -163,8 +159,7 @@ def _position(column: Column, names: tuple[str, ...], argument: str) -> int:
         return names.index(wanted)
     if isinstance(column, int | np.integer) and not isinstance(column, bool) and 0 <= column < len(names):
         return int(column)
-    close = difflib.get_close_matches(wanted, names, n=1)
-    hint = f" (did you mean {close[0]!r}?)" if close else ""
+    hint = check.did_you_mean(wanted, names)
     shown = ", ".join(map(repr, names[:20])) + (", …" if len(names) > 20 else "")
     raise ValueError(f"{argument} names {column!r}, which is no column{hint}; there are {shown}.")
 
@@ -172,15 +167,15 @@ def _position(column: Column, names: tuple[str, ...], argument: str) -> int:
 def _positions(
     names: tuple[str, ...], columns: Sequence[Column] | None, without: Sequence[Column]
 ) -> list[int]:
-    """Return which columns of the source are chosen, in the order asked for."""
+    """Which columns of the source are chosen, in the order asked for."""
     for argument, value in (("columns", columns), ("without", without)):
         if isinstance(value, (str, int)):
-            raise ValueError(f"{argument} must be a list of names or numbers, not {value!r}.")
+            raise ValueError(f"{argument} is {value!r}; it must be a list of names or numbers.")
     positions = (
         list(range(len(names))) if columns is None else [_position(column, names, "columns") for column in columns]
     )
     if len(set(positions)) < len(positions):
-        raise ValueError(f"columns must name each column once, not {list(columns or ())!r}.")
+        raise ValueError(f"columns is {list(columns or ())!r}; it must name each column once.")
     left_out = {_position(column, names, "without") for column in without}
     return [position for position in positions if position not in left_out]
 
@@ -188,7 +183,7 @@ def _positions(
 def _choose(
     table: _Table, columns: Sequence[Column] | None, without: Sequence[Column], what: str
 ) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Return the chosen columns of the matrix and their names, in the order asked for."""
+    """The chosen columns of the matrix and their names, in the order asked for."""
     positions = _positions(table.names, columns, without)
     refused = [position for position in positions if table.unusable[position] is not None]
     if refused:
@@ -205,7 +200,7 @@ def _choose(
 
 
 def _fingerprint(values: NDArray[Any], recipe: _Recipe) -> str:
-    """Return a name for the result: equal sources and equal recipes have equal ones."""
+    """A name for the result: equal sources and equal recipes have equal ones."""
     digest = hashlib.sha256(json.dumps(asdict(recipe), sort_keys=True).encode())
     digest.update(f"{values.dtype.str}{values.shape}".encode())
     for rows in row_blocks(*values.shape):
@@ -259,7 +254,7 @@ def _build(table: _Table, what: str, origin: str, default_name: str, options: Op
         citation=options.get("citation", CITATION),
         licence=options.get("licence", LICENCE),
         columns=names,
-        source=f"{origin}; {said(standardise, ddof)}",
+        source=f"{origin}; {scaling(standardise, ddof)}",
     )
 
 
@@ -270,7 +265,7 @@ def _is_pandas(data: object) -> bool:
 
 
 def from_array(data: Any, **options: Unpack[Options]) -> Dataset:
-    """Make a data set of a NumPy array or a pandas object.
+    """A data set of a NumPy array or a pandas object.
 
     Parameters
     ----------
@@ -324,7 +319,7 @@ def from_array(data: Any, **options: Unpack[Options]) -> Dataset:
     elif isinstance(data, np.ndarray):
         table, origin = _array_table(data, what), "a NumPy array"
     else:
-        raise TypeError(f"data must be a NumPy array or a pandas object, not {type(data).__name__}.")
+        raise TypeError(f"data is a {type(data).__name__}; it must be a NumPy array or a pandas object.")
     return _build(table, what, origin, "your data", options)
 
 
@@ -351,14 +346,14 @@ def _read_npz(path: Path, array: str | None) -> NDArray[Any]:
         if array is None and len(archive.files) == 1:
             array = archive.files[0]
         if array not in archive.files:
-            raise ValueError(f"array must name one of its arrays ({', '.join(archive.files)}), not {array!r}")
-        found: NDArray[Any] = archive[array]
-        return found
+            raise ValueError(f"array is {array!r}; it must name one of its arrays ({', '.join(archive.files)})")
+        values: NDArray[Any] = archive[array]
+        return values
 
 
 @dataclass(frozen=True)
 class _Asked:
-    """How to read a file, as far as it was said."""
+    """How to read a file, as far as the caller says."""
 
     separator: str | None
     header: bool | None
@@ -406,7 +401,7 @@ def from_file(
     array: str | None = None,
     **options: Unpack[Options],
 ) -> Dataset:
-    """Make a data set of a file: CSV (also compressed), Parquet, NPY or NPZ.
+    """A data set of a file: CSV (also compressed), Parquet, NPY or NPZ.
 
     Nothing in the file is executed: arrays of Python objects are refused.
 
@@ -438,7 +433,7 @@ def from_file(
     kind = (endings[-2] if len(endings) > 1 else "") if packed else (endings[-1] if endings else "")
     allowed = (*_text.SUFFIXES, *(() if packed else (".parquet", ".pq", ".npy", ".npz")))
     if kind not in allowed:
-        raise ValueError(f"path must end in one of {', '.join(allowed)}, not {place.name!r}.")
+        raise ValueError(f"path is {place.name!r}; it must end in one of {', '.join(allowed)}.")
     if not place.is_file():
         raise FileNotFoundError(f"path names {str(place)!r}, which is not a file.")
     asked = _Asked(_text.as_separator(separator), header, array)

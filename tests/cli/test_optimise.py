@@ -215,7 +215,7 @@ def test_another_place_is_found_where_one_cannot_be_written(tmp_path: Path) -> N
     gone.mkdir()
     request = Request(File(path=str(tmp_path / "a.csv")), 3, rho=1.0, iterations=5)
     dataset = request.source.load(0)
-    found = request.found(dataset, request.chosen(dataset))
+    found = request.optimised(dataset, request.chosen(dataset))
     gone.rmdir()  # between the check and the end of the descent
     with pytest.raises(CompanionError, match=r"gone/b\.npy cannot be written .*; the landmarks are in ") as caught:
         _saved(found, gone / "b.npy", None)

@@ -31,7 +31,7 @@ UNCOMPARED = {
 MOST_UNCOMPARED = 5
 LONGEST_CELL = 25
 #: So many characters fit the box of code on a page of the book.
-WIDEST = 80
+WIDEST = 75
 #: The chapters of the paper.
 OPENING = 9
 

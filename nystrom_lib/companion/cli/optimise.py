@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import csv
 import json
-import queue
 import re
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..._writing import whole
 from ...advice import KERNEL_NAMES
 from ...landmarks import METHODS
 from ...starts import STARTS
-from .. import writing
 from ..errors import CompanionError, ConfigurationError, Interrupted
-from .base import Command, Whole, duration, installed, table, tell
+from ..wording import duration
+from .base import Command, Whole, installed, table, tell
 from .run import JOBS
 
 if TYPE_CHECKING:
@@ -38,7 +37,6 @@ _CALLED = {
 }
 _OURS = r"(columns|without|array|separator|header) (names|must|is)|(rho|seconds|method|start) is"
 _PICTURES = (".png", ".svg", ".pdf")
-T = TypeVar("T")
 WHAT = "landmark points in the units of the file"
 
 
@@ -166,13 +164,13 @@ def optimise(
     )
     request = Request(source, n, kernel, rho, method, start, iterations, seconds, seed)
     try:
-        found, report = _optimised(request, jobs)
+        optimised, report = _optimised(request, jobs)
     except ConfigurationError:
         raise
     except ValueError as error:
         raise _translated(error) from error
     # Saved first: whoever reads what is printed may have gone.
-    saved = _saved(found, out, plot)
+    saved = _saved(optimised, out, plot)
     click.echo(report)
     for what, path in saved.items():
         click.echo(f"{what:<10} {path}")
@@ -185,6 +183,8 @@ def _optimised(request: Request, jobs: int | None) -> tuple[Optimised, str]:
     """The landmarks, and what to say of them."""
     import nystrom_lib as nl
 
+    from ..running.runner import interruptible
+
     dataset = request.source.load(request.seed)
     stop = threading.Event()
 
@@ -194,36 +194,17 @@ def _optimised(request: Request, jobs: int | None) -> tuple[Optimised, str]:
             tell(f"{dataset.name}: {dataset.N:,} points; looking for {request.n:,} landmarks …")
             began = time.monotonic()
             with _Bar(stop) as bar:
-                found = request.found(dataset, chosen, bar.progress, bar.watch)
-            return found, _report(found, time.monotonic() - began, stop)
+                optimised = request.optimised(dataset, chosen, bar.progress, bar.watch)
+            return optimised, _report(optimised, time.monotonic() - began, stop)
 
-    return _stoppable(work, stop)
+    def interrupted() -> None:
+        """The first Ctrl-C asks the descent to come to an end, the second leaves."""
+        if stop.is_set():
+            raise Interrupted("Stopped before the descent was done; nothing was saved.") from None
+        stop.set()
+        tell("stopping; the best so far is kept (Ctrl-C again: it is not)")
 
-
-def _stoppable(work: Callable[[], T], stop: threading.Event) -> T:
-    """Do ``work`` on another thread; the first Ctrl-C asks it to come to an end, the second leaves."""
-    results: queue.SimpleQueue[tuple[bool, Any]] = queue.SimpleQueue()
-
-    def task() -> None:
-        try:
-            results.put((True, work()))
-        except BaseException as error:
-            results.put((False, error))
-
-    threading.Thread(target=task, daemon=True).start()
-    while True:
-        try:
-            good, value = results.get()
-            break
-        except KeyboardInterrupt:
-            if stop.is_set():
-                raise Interrupted("Stopped before the descent was done; nothing was saved.") from None
-            stop.set()
-            tell("stopping; the best so far is kept (Ctrl-C again: it is not)")
-    if not good:
-        raise value
-    done: T = value
-    return done
+    return interruptible(work, interrupted)
 
 
 class _Bar:
@@ -260,29 +241,29 @@ class _Bar:
 # -- saying it -------------------------------------------------------------------------------------------------
 
 
-def _report(found: Optimised, seconds: float, stop: threading.Event) -> str:
-    data, n = found.dataset, found.request.n
+def _report(optimised: Optimised, seconds: float, stop: threading.Event) -> str:
+    data, n = optimised.dataset, optimised.request.n
     left_out = "".join(f"; {reason}: {count:,}" for reason, count in data.removed if count)
     tell("computing the trace error …")
-    rows = [["before", f"{found.before:.6g}", ""], ["after", f"{found.after:.6g}", _change(found)]]
+    rows = [["before", f"{optimised.before:.6g}", ""], ["after", f"{optimised.after:.6g}", _change(optimised)]]
     words = []
     if stop.is_set():
         words.append("The descent was stopped; these are the best landmarks it had found.")
     else:
         if data.N <= _full_report():
             tell("computing the smallest error possible …")
-        if found.best is not None:
-            factor = "" if found.factor is None else f"E_tr = {found.factor:.4g}"
-            rows.append(["best possible", f"{found.best:.6g}", factor])
+        if optimised.best is not None:
+            factor = "" if optimised.factor is None else f"E_tr = {optimised.factor:.4g}"
+            rows.append(["best possible", f"{optimised.best:.6g}", factor])
         tell("counting how many uniform landmarks that would take …")
-        number, enough = found.equivalent
+        number, enough = optimised.equivalent
         words.append(
             f"Uniform landmarks would need {'' if enough else 'more than '}{number:,} for the same error "
             f"({number / n:.1f} times as many)."
         )
     lines = [
         f"{data.name}: N = {data.N:,}, d = {data.d}{left_out}",
-        *(f"  {reason}" for reason in found.reasons),
+        *(f"  {reason}" for reason in optimised.reasons),
         "",
         table(["trace error", "", ""], rows, right=[1]),
         "",
@@ -298,10 +279,10 @@ def _full_report() -> int:
     return FULL_REPORT
 
 
-def _change(found: Optimised) -> str:
-    if found.found.sample is found.found.start:
-        return "the start, which nothing was better than" if found.found.steps else ""
-    return f"{100 * (found.after / found.before - 1):+.1f} %" if found.before > 0 else ""
+def _change(optimised: Optimised) -> str:
+    if optimised.result.sample is optimised.result.start:
+        return "the start, which nothing was better than" if optimised.result.steps else ""
+    return f"{100 * (optimised.after / optimised.before - 1):+.1f} %" if optimised.before > 0 else ""
 
 
 # -- saving it -------------------------------------------------------------------------------------------------
@@ -311,7 +292,7 @@ def _check_outputs(file: Path, out: Path, plot: Path | None) -> None:
     """Nothing may be written over the data, nor over a .json file that is not a record of ours."""
     record = out.with_suffix(".json")
     for option, path in (("--out", out), ("--out", record), ("--plot", plot)):
-        if path is not None and writing.same_file(path, file):
+        if path is not None and path.exists() and path.samefile(file):
             raise ConfigurationError(option, f"is {str(path)!r}, the file with the data; name another.")
     if record.exists() and not _is_record(record):
         raise ConfigurationError(
@@ -321,23 +302,23 @@ def _check_outputs(file: Path, out: Path, plot: Path | None) -> None:
 
 def _is_record(path: Path) -> bool:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        record = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return False
-    return isinstance(found, dict) and str(found.get("what", "")).startswith(WHAT)
+    return isinstance(record, dict) and str(record.get("what", "")).startswith(WHAT)
 
 
-def _saved(found: Optimised, out: Path, plot: Path | None) -> dict[str, Path]:
+def _saved(optimised: Optimised, out: Path, plot: Path | None) -> dict[str, Path]:
     """Write landmarks, record and picture, each whole; what each is, and where.
 
     Where the place that was asked for cannot be written, another is taken and named: the descent is not lost.
     """
     try:
-        written = _write(found, out)
+        written = _write(optimised, out)
     except OSError as error:
         elsewhere = Path(tempfile.mkdtemp(prefix="nystrom-")) / out.name
         try:
-            _write(found, elsewhere)
+            _write(optimised, elsewhere)
         except OSError as second:
             raise CompanionError(
                 f"The landmarks can be saved neither as {out} ({error}) nor as {elsewhere} ({second})."
@@ -349,22 +330,22 @@ def _saved(found: Optimised, out: Path, plot: Path | None) -> dict[str, Path]:
         from ..figures.own_data import report
 
         tell("drawing …")
-        figure = report(found)
-        writing.whole(plot, lambda part: figure.savefig(part))
+        figure = report(optimised)
+        whole(plot, lambda part: figure.savefig(part))
         written["picture"] = plot
     return written
 
 
-def _write(found: Optimised, out: Path) -> dict[str, Path]:
+def _write(optimised: Optimised, out: Path) -> dict[str, Path]:
     import numpy as np
 
     record = out.with_suffix(".json")
-    text = json.dumps(found.record(), indent=1, ensure_ascii=False) + "\n"
+    text = json.dumps(optimised.record(), indent=1, ensure_ascii=False) + "\n"
     if out.suffix.lower() == ".csv":
-        writing.whole(out, lambda part: found.frame().to_csv(part, index=False))
+        whole(out, lambda part: optimised.frame().to_csv(part, index=False))
     else:
-        writing.whole(out, lambda part: np.save(part, found.landmarks, allow_pickle=False))
-    writing.whole(record, lambda part: part.write_text(text, encoding="utf-8"))
+        whole(out, lambda part: np.save(part, optimised.landmarks, allow_pickle=False))
+    whole(record, lambda part: part.write_text(text, encoding="utf-8"))
     return {"landmarks": out, "record": record}
 
 

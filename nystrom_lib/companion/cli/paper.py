@@ -9,7 +9,8 @@ from pathlib import Path
 import click
 
 from ..errors import Interrupted
-from .base import Command, duration, table, tell
+from ..wording import duration
+from .base import Command, table, tell
 from .run import DASK, JOBS
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from ..wording import PLAIN
-from .base import duration, table
+from ..wording import PLAIN, duration
+from .base import table
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -80,5 +80,5 @@ def _together(outputs: list[NotebookNode]) -> list[NotebookNode]:
 
 def tags(cell: NotebookNode) -> list[str]:
     """The tags of a cell."""
-    found: Any = cell.metadata.get("tags", [])
-    return list(found)
+    listed: Any = cell.metadata.get("tags", [])
+    return list(listed)

@@ -56,6 +56,7 @@ def execute(
     dask: str | None = None,
     progress: bool = True,
     resume: bool = False,
+    page: bool = True,
 ) -> Path:
     """Run a chapter.
 
@@ -77,6 +78,8 @@ def execute(
         Show a bar where there is a terminal?
     resume : bool
         Go on with a run that was stopped: finished repetitions are kept.
+    page : bool
+        Write a page beside the notebook? The book makes its own.
 
     Returns
     -------
@@ -106,7 +109,7 @@ def execute(
                 record.end("failed", cell=error.cell, reason=error.reason)
             raise
         finally:
-            if target.is_file():
+            if page and target.is_file():
                 _write_page(target, this)
         shutil.rmtree(folder / REPETITIONS, ignore_errors=True)
         record.end("finished")

@@ -105,8 +105,8 @@ def figure_numbers(notebook: NotebookNode, chapter: Chapter) -> dict[str, str]:
 
 
 def _figure(cell: NotebookNode) -> dict[str, str]:
-    found: dict[str, str] = cell.metadata.get("mystnb", {}).get("figure", {})
-    return found
+    figure: dict[str, str] = cell.metadata.get("mystnb", {}).get("figure", {})
+    return figure
 
 
 def _mathjax(folder: Path) -> str:

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,6 +19,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ..._writing import whole
 from ...datasets import Dataset
 from ..errors import ConfigurationError, DamagedResultsError
 from ..experiments.config import Experiment
@@ -93,8 +92,8 @@ class Results:
     @cached_property
     def table(self) -> pd.DataFrame:
         """A row for each repetition and stage, a column for each quantity."""
-        found = {name.partition(".")[0] for outcome in self.outcomes.values() for name in outcome.numbers}
-        quantities = [*(q for q in QUANTITIES if q in found), *sorted(found - set(QUANTITIES))]
+        measured = {name.partition(".")[0] for outcome in self.outcomes.values() for name in outcome.numbers}
+        quantities = [*(q for q in QUANTITIES if q in measured), *sorted(measured - set(QUANTITIES))]
         rows = [
             {
                 "repetition": j,
@@ -144,14 +143,7 @@ class Results:
         table = pa.Table.from_pandas(self._wide_rows(), preserve_index=False)
         table = table.replace_schema_metadata({KEY: canonical_json(stamp).encode("ascii")})
         path.parent.mkdir(parents=True, exist_ok=True)
-        draft = path.with_name(f".{path.name}.{uuid.uuid4().hex}.draft")
-        try:
-            pq.write_table(table, draft, compression="zstd", write_page_checksum=True)
-            with open(draft, "rb") as file:
-                os.fsync(file.fileno())
-            os.replace(draft, path)
-        finally:
-            draft.unlink(missing_ok=True)
+        whole(path, lambda part: pq.write_table(table, part, compression="zstd", write_page_checksum=True))
         return path
 
     def _seal(self) -> str:

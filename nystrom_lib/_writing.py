@@ -11,7 +11,8 @@ from pathlib import Path
 def whole(path: Path, write: Callable[[Path], object]) -> None:
     """Let ``write`` fill a file beside ``path``, then put it in the place of ``path`` in one step.
 
-    If it cannot be filled, what was at ``path`` is as it was, and nothing is left beside it.
+    If it cannot be filled, what was at ``path`` is as it was, and nothing is left beside it. The file that is filled
+    has the ending of ``path``, by which some programs choose a format.
     """
     part = path.with_name(f".{uuid.uuid4().hex[:12]}.part{path.suffix}")
     try:
@@ -21,8 +22,3 @@ def whole(path: Path, write: Callable[[Path], object]) -> None:
         os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)
-
-
-def same_file(one: Path, other: Path) -> bool:
-    """Whether two paths lead to one file, by whatever links."""
-    return one.exists() and other.exists() and os.path.samefile(one, other)
