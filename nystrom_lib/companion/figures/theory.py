@@ -61,7 +61,7 @@ def _as_vectors(axes: Axes, vectors: Array) -> None:
         axes.annotate(
             "", end, (0.0, 0.0), arrowprops={"arrowstyle": "-|>", "color": colour, "shrinkA": 0, "shrinkB": 0}
         )
-        axes.annotate(name, end, shift, textcoords="offset points", color=colour)
+        axes.annotate(name, end, shift, textcoords="offset points")
     ends = np.array([k_x, foot]) @ _OBLIQUE
     axes.plot(ends[:, 0], ends[:, 1], color=style.ACCENT, linestyle=style.DASHES[1])
     axes.annotate("what is missing", ends.mean(axis=0), (5, 0), textcoords="offset points", color=style.ACCENT)
@@ -117,13 +117,14 @@ def distances(length: float, samples: Mapping[str, float]) -> Figure:
         axes.plot(*np.column_stack([[length, 0.0], foot]), color=colour, linestyle=style.DASHES[1])
         axes.plot(*foot, "o", color=colour, markeredgecolor=style.INK)
         axes.annotate(
-            rf"$c\,B_{{\mathcal{{S}}}}$, {name}", 1.12 * length * along, (4, 0), textcoords="offset points",
-            color=colour, va="center",
-        )  # fmt: skip
+            rf"$c\,B_{{\mathcal{{S}}}}$, {name}", 1.12 * length * along, (4, 0), textcoords="offset points", va="center"
+        )
         axes.annotate(
-            rf"$\sqrt{{R}}$ = {number(np.sqrt(R))}", (foot + np.array([length, 0.0])) / 2, (6, 0),
-            textcoords="offset points", color=colour, va="center",
-        )  # fmt: skip
+            rf"$\sqrt{{R}}$ = {number(np.sqrt(R))}",
+            0.65 * foot + 0.35 * np.array([length, 0.0]),
+            (6, 3),
+            textcoords="offset points",
+        )
     axes.set_aspect("equal")
     axes.set_xlim(-0.03 * length, 1.75 * length)
     axes.axis("off")
