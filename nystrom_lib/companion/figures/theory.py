@@ -143,7 +143,8 @@ def forces(data: ArrayLike, stages: Mapping[str, Forces]) -> Figure:
         By the title of the panel.
     """
     figure, panels = style.subplots(1, len(stages), height=4.0)
-    longest = max(float(np.linalg.norm(each.attraction, axis=1).max()) for each in stages.values())
+    every = [force for each in stages.values() for force in (each.attraction, each.repulsion)]
+    longest = float(np.linalg.norm(np.concatenate(every), axis=1).max())
     for axes, (title, each) in zip(panels[0], stages.items(), strict=True):
         style.dots(axes, np.asarray(data)[::2], snap=False)
         for force, colour, name in (
@@ -151,13 +152,13 @@ def forces(data: ArrayLike, stages: Mapping[str, Forces]) -> Figure:
             (each.repulsion, style.ACCENT, "repulsion by the other landmarks"),
         ):
             axes.quiver(
-                *each.sample.T, *(0.45 * force / longest).T, angles="xy", scale_units="xy", scale=1.0, color=colour,
+                *each.sample.T, *(0.5 * force / longest).T, angles="xy", scale_units="xy", scale=1.0, color=colour,
                 width=0.006, label=name, zorder=2,
             )  # fmt: skip
         axes.plot(*each.sample.T, "s", color=style.INITIAL, markeredgecolor=style.INK, markersize=4.5, linestyle="none")
         axes.set_aspect("equal")
-        axes.set_xlim(-1.15, 1.15)
-        axes.set_ylim(-1.15, 1.15)
+        axes.set_xlim(-1.2, 1.2)
+        axes.set_ylim(-1.2, 1.2)
         axes.grid(False)
         style.label(axes, "first coordinate", "second coordinate" if axes is panels[0, 0] else "", title)
     handles, labels = panels[0, 0].get_legend_handles_labels()
