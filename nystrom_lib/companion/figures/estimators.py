@@ -41,7 +41,7 @@ def clouds(terms: Terms, estimates: Mapping[str, ArrayLike], b: int) -> Figure:
     for axes, (kind, found) in zip(panels[0], estimates.items(), strict=True):
         dots = np.asarray(found).reshape(len(np.asarray(found)), -1, 2)[:, which]
         colour = _LOOK[kind][0]
-        style.dots(axes, dots, color=colour, linewidth=2.4, alpha=0.45)
+        style.dots(axes, dots, color=colour, linewidth=2.4, alpha=0.7)
         mean = exact[which] + (bias[which] if kind == "one-sample" else 0.0)
         _ellipse(axes, mean, np.cov(dots.T), colour)
         axes.plot(*mean, "o", color="none", markeredgecolor=style.INK, markersize=8, markeredgewidth=1.3, label="mean")
