@@ -125,7 +125,7 @@ def test_inequalities_hold_and_a_wrong_one_would_show():
     assert set(table["place"]) == set(landscape.PLACES)
     assert (landscape.slack(table)["holds"] == 16).all()
     wrong = landscape.slack(table.assign(R=0.5 * table["frobenius"]))
-    assert wrong[wrong["inequality"].str.endswith(r"F^2 \leq R(S)$")]["holds"].item() < 16
+    assert wrong[wrong["inequality"].str.endswith(r"F}^2 \leqslant R(\mathcal S)$")]["holds"].item() < 16
 
 
 def test_differences_approach_the_gradient():
