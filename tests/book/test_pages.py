@@ -105,7 +105,7 @@ def test_every_page_says_its_language_title_and_width(pages: Pages) -> None:
 
 def test_no_page_has_an_id_twice(pages: Pages) -> None:
     for name, page in pages.items():
-        # sphinx-proof gives every proof of a page the same two, sphinx-exercise every exercise and solution the same one
+        # sphinx-proof gives all proofs of a page the same two, sphinx-exercise all exercises and solutions one
         theirs = "#proof, #proof-content, #exercise-content, #solution-content"
         ids = [element["id"] for element in page.select(f"[id]:not({theirs})")]
         assert [found for found, count in Counter(ids).items() if count > 1] == [], name
