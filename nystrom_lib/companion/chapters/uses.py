@@ -43,6 +43,10 @@ class Parameters(OnProblems):
         """The descents whose landmarks are weighed against uniform ones."""
         return {(each.name, "uniform-trace"): self.tried(each, "uniform", "trace") for each in self.posed()}
 
+    def experiments(self) -> list[Experiment]:
+        """All of them."""
+        return list(self.optimised().values())
+
     def problem(self, name: str) -> Problem:
         """One of them."""
         return PROBLEMS[name]

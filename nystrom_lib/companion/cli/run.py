@@ -15,6 +15,7 @@ from .base import Command, Whole, duration, installed
 
 if TYPE_CHECKING:
     from ..chapters import Chapter
+    from ..settings import Settings
 
 PROFILE = click.option(
     "--profile", type=click.Choice(["paper", "quick", "smoke"]), default="paper", show_default=True,
@@ -88,6 +89,7 @@ def run(
     check_extras(as_book, dask)
     settings = found.settings(values, profile)
     found.ready(settings)
+    check_cluster(found, [settings], dask)
     parameters = settings.to_plain()
     folder = out or (folders.stopped_folder(name, parameters) if resume else folders.next_folder(name))
     began = time.monotonic()
@@ -105,6 +107,14 @@ def check_extras(as_book: bool, dask: str | None) -> None:
     installed("papermill", *(["distributed"] if dask else []), *(["jupyter_book", "sphinx"] if as_book else []))
     if as_book and not IS_CHECKOUT:
         raise CompanionError("--book needs the pages of the book, which come with a checkout of the project.")
+
+
+def check_cluster(found: Chapter, runs: Iterable[Settings], dask: str | None) -> None:
+    """Refuse a cluster that would have nothing to do."""
+    if dask is not None and not any(found.computes(settings) for settings in runs):
+        raise ConfigurationError(
+            "--dask", f"has nothing to do: {found.name} has no repetitions to compute here; change a parameter."
+        )
 
 
 def merged(file: Path | None, pairs: Iterable[str]) -> dict[str, Any]:

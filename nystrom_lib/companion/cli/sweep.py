@@ -16,7 +16,7 @@ import click
 from ..errors import CompanionError, ConfigurationError, Interrupted
 from . import folders
 from .base import Command, duration, tell
-from .run import BOOK, DASK, FILE, JOBS, PROFILE, check_extras, execute_chapter, small_book, split
+from .run import BOOK, DASK, FILE, JOBS, PROFILE, check_cluster, check_extras, execute_chapter, small_book, split
 
 if TYPE_CHECKING:
     from ..chapters import Chapter
@@ -96,6 +96,7 @@ def sweep(
     found = chapter(name)
     check_extras(as_book, dask)
     members = _members(found, profile, file, pairs)
+    check_cluster(found, [found.settings(member.parameters) for member in members], dask)
     if resume and out is None:
         raise ConfigurationError("--resume", "needs --out with the folder of the sweep to go on with.")
     folder = _resumed(out, members) if resume and out is not None else _new(name, out)

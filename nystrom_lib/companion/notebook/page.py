@@ -182,10 +182,6 @@ class Page:
         if stored is None:
             results, origin = self._compute(experiment)
         else:
-            if self.dask is not None:
-                raise ConfigurationError(
-                    "--dask", f"has nothing to do: {stored.name} is stored; change a parameter, or leave it out."
-                )
             name = name or stored.name
             results, origin = stored.results, stored.verified(recompute, self.jobs)
             self._stored.setdefault(_made(results), []).append(stored.name)
