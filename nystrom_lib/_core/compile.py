@@ -143,7 +143,7 @@ class _Notice(event.Listener):  # type: ignore[misc]
             self.said = True
             often = "once" if _FOLDER else "in every process, for no folder for the result can be written"
             logging.getLogger("nystrom_lib").warning(
-                "nystrom_lib compiles its loops for this processor; this takes up to half a minute, %s.", often
+                "nystrom_lib compiles its loops for this processor; this takes a minute or two, %s.", often
             )
 
     def on_end(self, event: Any) -> None:

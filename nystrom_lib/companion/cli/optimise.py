@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import queue
 import re
+import shutil
 import sys
 import tempfile
 import threading
@@ -50,6 +52,8 @@ def _output(*endings: str) -> Any:
             raise click.BadParameter(f"{str(value)!r} must end in one of {', '.join(endings)}.")
         if value is not None and not value.absolute().parent.is_dir():
             raise click.BadParameter(f"{str(value)!r} is in a folder that does not exist.")
+        if value is not None and not os.access(value.absolute().parent, os.W_OK):
+            raise click.BadParameter(f"{str(value)!r} is in a folder that cannot be written to.")
         return value
 
     return check
@@ -195,7 +199,10 @@ def _optimised(request: Request, jobs: int | None) -> tuple[Optimised, str]:
             began = time.monotonic()
             with _Bar(stop) as bar:
                 found = request.found(dataset, chosen, bar.progress, bar.watch)
-            return found, _report(found, time.monotonic() - began, stop)
+            seconds = time.monotonic() - began
+            tell("computing the trace error …")
+            found = found.or_start()
+            return found, _report(found, seconds, stop)
 
     return _stoppable(work, stop)
 
@@ -263,7 +270,6 @@ class _Bar:
 def _report(found: Optimised, seconds: float, stop: threading.Event) -> str:
     data, n = found.dataset, found.request.n
     left_out = "".join(f"; {reason}: {count:,}" for reason, count in data.removed if count)
-    tell("computing the trace error …")
     rows = [["before", f"{found.before:.6g}", ""], ["after", f"{found.after:.6g}", _change(found)]]
     words = []
     if stop.is_set():
@@ -328,31 +334,41 @@ def _is_record(path: Path) -> bool:
 
 
 def _saved(found: Optimised, out: Path, plot: Path | None) -> dict[str, Path]:
-    """Write landmarks, record and picture, each whole; what each is, and where.
-
-    Where the place that was asked for cannot be written, another is taken and named: the descent is not lost.
-    """
+    """Write landmarks, record and picture, each whole; what each is, and where."""
     try:
         written = _write(found, out)
     except OSError as error:
-        elsewhere = Path(tempfile.mkdtemp(prefix="nystrom-")) / out.name
-        try:
-            _write(found, elsewhere)
-        except OSError as second:
-            raise CompanionError(
-                f"The landmarks can be saved neither as {out} ({error}) nor as {elsewhere} ({second})."
-            ) from second
-        raise CompanionError(
-            f"{out} cannot be written ({error.strerror or error}); the landmarks are in {elsewhere}."
-        ) from error
+        elsewhere = _kept_elsewhere(found, out.name)
+        raise CompanionError(f"{out} cannot be written ({_reason(error)}); {elsewhere}.") from error
     if plot is not None:
         from ..figures.own_data import report
 
         tell("drawing …")
         figure = report(found)
-        writing.whole(plot, lambda part: figure.savefig(part))
+        try:
+            writing.whole(plot, lambda part: figure.savefig(part))
+        except OSError as error:
+            raise CompanionError(f"{plot} cannot be written ({_reason(error)}); the landmarks are in {out}.") from error
         written["picture"] = plot
     return written
+
+
+def _kept_elsewhere(found: Optimised, name: str) -> str:
+    """Where the landmarks are if not where they were asked for: among temporary files, or else in print."""
+    folder = None
+    try:
+        folder = Path(tempfile.mkdtemp(prefix="nystrom-"))
+        _write(found, folder / name)
+    except OSError as error:
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+        click.echo(found.frame().to_csv(index=False), nl=False)
+        return f"nor can a temporary file ({_reason(error)}): the landmarks are printed above, as CSV"
+    return f"the landmarks are in {folder / name}"
+
+
+def _reason(error: OSError) -> str:
+    return error.strerror or str(error)
 
 
 def _write(found: Optimised, out: Path) -> dict[str, Path]:

@@ -6,7 +6,7 @@ What ``nystrom optimise`` and chapter 9 do is here, once. They differ in how a r
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -125,6 +125,14 @@ class Optimised:
         """Leave ``landmarks.npy`` (as optimised) and ``landmarks.csv`` (in the file's units) in a folder."""
         np.save(folder / "landmarks.npy", self.found.sample)
         self.frame().to_csv(folder / "landmarks.csv", index=False)
+
+    def or_start(self) -> Optimised:
+        """This, or the start if its trace error is smaller: the two were compared on some of the points only."""
+        if self.after <= self.before:
+            return self
+        reasons = (*self.found.reasons, nl.landmarks.GOT_WORSE)
+        start, error = self.found.start, self.found.start_error
+        return replace(self, found=replace(self.found, sample=start, error=error, reasons=reasons))
 
     # what it is worth
 
