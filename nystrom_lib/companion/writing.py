@@ -23,6 +23,11 @@ def whole(path: Path, write: Callable[[Path], object]) -> None:
         part.unlink(missing_ok=True)
 
 
+def text(path: Path, content: str) -> None:
+    """A text in UTF-8, whole."""
+    whole(path, lambda part: part.write_text(content, encoding="utf-8"))
+
+
 def same_file(one: Path, other: Path) -> bool:
     """Whether two paths lead to one file, by whatever links."""
     return one.exists() and other.exists() and os.path.samefile(one, other)

@@ -377,10 +377,10 @@ def _write(found: Optimised, out: Path) -> dict[str, Path]:
     record = out.with_suffix(".json")
     text = json.dumps(found.record(), indent=1, ensure_ascii=False) + "\n"
     if out.suffix.lower() == ".csv":
-        writing.whole(out, lambda part: found.frame().to_csv(part, index=False))
+        writing.text(out, found.frame().to_csv(index=False))
     else:
         writing.whole(out, lambda part: np.save(part, found.landmarks, allow_pickle=False))
-    writing.whole(record, lambda part: part.write_text(text, encoding="utf-8"))
+    writing.text(record, text)
     return {"landmarks": out, "record": record}
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .. import writing
 from ..errors import CompanionError, ConfigurationError, Interrupted
 from . import folders
 from .base import Command, duration, tell
@@ -187,7 +188,7 @@ def _one(found: Chapter, member: Member, folder: Path, **how: Any) -> Member:
 def _record(folder: Path, name: str, members: list[Member]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     record = {"chapter": name, "runs": [asdict(member) for member in members]}
-    (folder / RECORD).write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    writing.text(folder / RECORD, json.dumps(record, indent=1, ensure_ascii=False) + "\n")
 
 
 def _recorded(folder: Path) -> list[Mapping[str, Any]]:

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,6 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ...datasets import Dataset
+from .. import writing
 from ..errors import ConfigurationError, DamagedResultsError
 from ..experiments.config import Experiment
 from ..experiments.outcome import STAGES, Array, Outcome
@@ -144,14 +143,7 @@ class Results:
         table = pa.Table.from_pandas(self._wide_rows(), preserve_index=False)
         table = table.replace_schema_metadata({KEY: canonical_json(stamp).encode("ascii")})
         path.parent.mkdir(parents=True, exist_ok=True)
-        draft = path.with_name(f".{path.name}.{uuid.uuid4().hex}.draft")
-        try:
-            pq.write_table(table, draft, compression="zstd", write_page_checksum=True)
-            with open(draft, "rb") as file:
-                os.fsync(file.fileno())
-            os.replace(draft, path)
-        finally:
-            draft.unlink(missing_ok=True)
+        writing.whole(path, lambda part: pq.write_table(table, part, compression="zstd", write_page_checksum=True))
         return path
 
     def _seal(self) -> str:

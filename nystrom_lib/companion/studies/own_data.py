@@ -15,6 +15,7 @@ import numpy as np
 
 import nystrom_lib as nl
 
+from .. import writing
 from ..checkout import NOTEBOOKS
 from ..errors import ConfigurationError
 from ..experiments import components
@@ -123,8 +124,8 @@ class Optimised:
 
     def save(self, folder: Path) -> None:
         """Leave ``landmarks.npy`` (as optimised) and ``landmarks.csv`` (in the file's units) in a folder."""
-        np.save(folder / "landmarks.npy", self.found.sample)
-        self.frame().to_csv(folder / "landmarks.csv", index=False)
+        writing.whole(folder / "landmarks.npy", lambda part: np.save(part, self.found.sample))
+        writing.text(folder / "landmarks.csv", self.frame().to_csv(index=False))
 
     def or_start(self) -> Optimised:
         """This, or the start if its trace error is smaller: the two were compared on some of the points only."""
