@@ -36,6 +36,8 @@ class Chapter:
         A frozen dataclass of settings whose defaults are the paper's values.
     profiles : mapping
         What ``quick`` and ``smoke`` have in place of the defaults.
+    needs : tuple of str
+        Modules that it imports and that an extra brings.
     folder : Path
         Where the notebook is.
     """
@@ -46,6 +48,7 @@ class Chapter:
     section: str
     parameters: type[Settings]
     profiles: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    needs: tuple[str, ...] = ()
     folder: Path = NOTEBOOKS
 
     def __post_init__(self) -> None:

@@ -58,6 +58,7 @@ CHAPTER = Chapter(
     title="What landmarks are for",
     section="Conclusion",
     parameters=Parameters,
+    needs=("sklearn",),
     profiles={
         "quick": {"problems": ("bigaussian-16",), "splits": 2, "seeds": 3, "recompute": 0},
         "smoke": {

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from ..errors import Interrupted
-from .base import Command, duration, table, tell
+from .base import Command, duration, installed, table, tell
 from .run import DASK, JOBS
 
 
@@ -21,7 +21,7 @@ from .run import DASK, JOBS
 )  # fmt: skip
 @click.option(
     "--work", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
-    help="Where finished repetitions are kept on the way; by default the checkout's .cache/paper.",
+    help="Where finished repetitions are kept on the way; by default .cache/paper of the checkout, or results/unfinished.",
 )  # fmt: skip
 @JOBS
 @DASK
@@ -49,7 +49,8 @@ def paper(
     if only_list:
         _list(wanted)
         return
-    out, work = out or NEW_RESULTS, work or WORK
+    installed(*(["distributed"] if dask else []))
+    out, work = out or NEW_RESULTS, work or WORK / "paper"
     rows: list[list[str]] = []
     for place, name in enumerate(wanted):
         tell(f"{name} ({place + 1} of {len(wanted)})")

@@ -86,7 +86,7 @@ def run(
 
     found = chapter(name)
     values = merged(file, pairs)
-    check_extras(as_book, dask)
+    check_extras(found, as_book, dask)
     settings = found.settings(values, profile)
     found.ready(settings)
     check_cluster(found, [settings], dask)
@@ -100,11 +100,12 @@ def run(
         click.echo(f"book      {small_book([folder], folder / 'book')}")
 
 
-def check_extras(as_book: bool, dask: str | None) -> None:
+def check_extras(found: Chapter, as_book: bool, dask: str | None) -> None:
     """What a run needs besides its notebook, before it begins."""
     from ..checkout import IS_CHECKOUT
 
-    installed("papermill", *(["distributed"] if dask else []), *(["jupyter_book", "sphinx"] if as_book else []))
+    installed("papermill", *found.needs)
+    installed(*(["distributed"] if dask else []), *(["jupyter_book", "sphinx"] if as_book else []))
     if as_book and not IS_CHECKOUT:
         raise CompanionError("--book needs the pages of the book, which come with a checkout of the project.")
 

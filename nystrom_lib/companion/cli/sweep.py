@@ -95,7 +95,7 @@ def sweep(
     from ..chapters import chapter
 
     found = chapter(name)
-    check_extras(as_book, dask)
+    check_extras(found, as_book, dask)
     members = _members(found, profile, file, pairs)
     check_cluster(found, [found.settings(member.parameters) for member in members], dask)
     if resume and out is None:
