@@ -23,7 +23,6 @@ from nystrom_lib.companion.cli.optimise import _saved, optimise
 from nystrom_lib.companion.errors import CompanionError
 from nystrom_lib.companion.experiments.components import File
 from nystrom_lib.companion.studies.own_data import Request
-
 from tests.disks import disk, read_only
 
 from .conftest import COMMAND, all_refused, call, fine, refused

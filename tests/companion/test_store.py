@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from nystrom_lib.companion.errors import DamagedStoreError, StoreError, UnwritableStoreError
 from nystrom_lib.companion.experiments.outcome import Outcome
 from nystrom_lib.companion.results.store import Store, store_path
-
 from tests.disks import disk
 
 from . import small

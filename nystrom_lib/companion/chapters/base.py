@@ -88,7 +88,7 @@ class Chapter:
 
     def experiments(self, settings: Settings) -> list[Experiment]:
         """What the notebook asks for the results of."""
-        asked = getattr(settings, "experiments", list)()
+        asked: Any = getattr(settings, "experiments", list)()
         return list(asked.values() if isinstance(asked, Mapping) else asked)
 
     def computes(self, settings: Settings) -> bool:
