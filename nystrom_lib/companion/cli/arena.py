@@ -22,7 +22,7 @@ from .base import Command, Whole, duration, installed, tell
 )  # fmt: skip
 @click.option(
     "--log", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
-    help="Where finished trials are kept meanwhile; by default .cache/arena.jsonl of the checkout, or results/unfinished.",
+    help="Where finished trials are kept; by default .cache/arena.jsonl of a checkout, or results/unfinished.",
 )  # fmt: skip
 @click.option("--jobs", type=Whole(1), default=2, show_default=True, help="Trials at a time, a thread each.")
 @click.option("--most", type=Whole(100), metavar="N", help="Take no more than N points: for a first look.")

@@ -20,7 +20,7 @@ from .run import JOBS
 )  # fmt: skip
 @click.option(
     "--work", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
-    help="Where finished repetitions are kept meanwhile; by default .cache/beyond of the checkout, or results/unfinished.",
+    help="Where finished repetitions are kept; by default .cache/beyond of a checkout, or results/unfinished.",
 )  # fmt: skip
 @JOBS
 @click.option("--list", "only_list", is_flag=True, help="List the experiments and end.")

@@ -21,7 +21,7 @@ from .run import DASK, JOBS
 )  # fmt: skip
 @click.option(
     "--work", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
-    help="Where finished repetitions are kept meanwhile; by default .cache/paper of the checkout, or results/unfinished.",
+    help="Where finished repetitions are kept; by default .cache/paper of a checkout, or results/unfinished.",
 )  # fmt: skip
 @JOBS
 @DASK
