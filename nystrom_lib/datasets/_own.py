@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._extras import needed
+from .._validation import shown
 from . import _text
 from ._cache import cached
 from ._dataset import Dataset, FloatArray, frozen, row_blocks, sha256_of
@@ -122,9 +123,9 @@ def _example(column: Any, where: Callable[[int], str]) -> str:
     """The first value of a column that is not a number, and where it is."""
     for row, value in enumerate(column):
         if isinstance(value, str) and not _text.is_number(value):
-            return f"{value!r} in {where(row)}"
+            return f"{shown(value)} in {where(row)}"
     present = column.dropna()
-    return f"{column.dtype}, for example {present.iloc[0]!r}" if len(present) else f"{column.dtype}, no value"
+    return f"{column.dtype}, for example {shown(present.iloc[0])}" if len(present) else f"{column.dtype}, no value"
 
 
 def _taken_apart(frame: Any, options: Options, what: str) -> tuple[Any, Options]:
@@ -169,13 +170,21 @@ def _position(column: Column, names: tuple[str, ...], argument: str) -> int:
     raise ValueError(f"{argument} names {column!r}, which is no column{hint}; there are {shown}.")
 
 
+def _is_list(value: Any) -> bool:
+    try:
+        iter(value)  # which an array of no dimension refuses
+    except TypeError:
+        return False
+    return not isinstance(value, str | bytes)
+
+
 def _positions(
     names: tuple[str, ...], columns: Sequence[Column] | None, without: Sequence[Column]
 ) -> list[int]:
     """Return which columns of the source are chosen, in the order asked for."""
     for argument, value in (("columns", columns), ("without", without)):
-        if isinstance(value, (str, int)):
-            raise ValueError(f"{argument} must be a list of names or numbers, not {value!r}.")
+        if value is not None and not _is_list(value):
+            raise ValueError(f"{argument} must be a list of names or numbers, not {shown(value)}.")
     positions = (
         list(range(len(names))) if columns is None else [_position(column, names, "columns") for column in columns]
     )
@@ -352,8 +361,25 @@ def _read_npz(path: Path, array: str | None) -> NDArray[Any]:
             array = archive.files[0]
         if array not in archive.files:
             raise ValueError(f"array must name one of its arrays ({', '.join(archive.files)}), not {array!r}")
-        found: NDArray[Any] = archive[array]
-        return found
+        found: Any = archive[array]
+    if not isinstance(found, np.ndarray):
+        raise ValueError(f"{array} is no array")
+    return found
+
+
+def _read_npy(path: Path) -> NDArray[Any]:
+    with open(path, "rb") as file:
+        if file.read(len(np.lib.format.MAGIC_PREFIX)) != np.lib.format.MAGIC_PREFIX:
+            raise ValueError("it does not begin as such a file does")
+    found: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+    return found
+
+
+def _no_objects(error: Exception) -> str:
+    """What numpy said, but for its advice to load objects all the same."""
+    reason = str(error).strip().partition("\n")[0].rstrip(".")
+    refused = "pickle" in reason or "Python objects" in reason
+    return "it holds Python objects, which are never loaded" if refused else reason
 
 
 @dataclass(frozen=True)
@@ -378,7 +404,7 @@ class _Asked:
 
 def _read(path: Path, kind: str, asked: _Asked, options: Options) -> tuple[_Table, Options]:
     if kind == ".npy":
-        return _array_table(np.load(path, mmap_mode="r", allow_pickle=False), str(path)), options
+        return _array_table(_read_npy(path), str(path)), options
     if kind == ".npz":
         return _array_table(_read_npz(path, asked.array), str(path)), options
     codes = options.get("missing_codes", ())
@@ -393,6 +419,8 @@ def _read(path: Path, kind: str, asked: _Asked, options: Options) -> tuple[_Tabl
     else:
         written = _text.form(path, _text.SUFFIXES[kind], asked.separator, asked.header)
         frame = _text.read(path, written, [code for code in codes if isinstance(code, str)])
+        if len(frame) == 0:
+            raise ValueError("it holds names of columns, but no row")
     if options.get("one_hot"):
         frame, options = _taken_apart(frame, options, str(path))
     return _frame_table(frame, codes, where), options
@@ -446,6 +474,5 @@ def from_file(
     try:
         table, options = _read(place, kind, asked, options)
     except (ValueError, OSError, EOFError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, csv.Error) as error:
-        reason = str(error).strip().partition("\n")[0].rstrip(".")
-        raise ValueError(f"{place} cannot be read as {kind} data: {reason}.") from error
+        raise ValueError(f"{place} cannot be read as {kind} data: {_no_objects(error)}.") from error
     return _build(table, str(place), place.name, place.name, options)

@@ -1,17 +1,19 @@
 """What the command says of itself, and how it refuses: a sentence, an exit code, a traceback only on request."""
 
 import resource
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from nystrom_lib.companion.chapters import PROFILES
 from nystrom_lib.companion.cli import nystrom
 from nystrom_lib.companion.cli.base import one_sentence
 
-from .conftest import all_refused, call, fine
+from .conftest import COMMAND, all_refused, call, fine
 
 COMMANDS = [
     ["list"], ["params"], ["run"], ["sweep"], ["book"], ["data"], ["data", "list"], ["data", "fetch"],
@@ -127,3 +129,21 @@ def test_help_is_quick(tmp_path: Path) -> None:
 
     added = min(seconds("-m", "nystrom_lib", "--help") - seconds("-c", "import nystrom_lib") for _ in range(2))
     assert added < 0.3
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", ">&- 2>&-"])
+def test_a_stream_that_is_closed_is_no_error(tmp_path: Path, closed: str) -> None:
+    """Catches a traceback about None, where a job has nowhere to print to, and text that ends up in a file of ours."""
+    np.save(tmp_path / "a.npy", np.random.default_rng(0).normal(size=(40, 2)))
+    words = " ".join([*map(shlex.quote, COMMAND), "optimise a.npy -n 3 --rho 1 --iterations 5 -o b.csv", closed])
+    done = subprocess.run(["sh", "-c", words], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert len((tmp_path / "b.csv").read_text(encoding="utf-8").splitlines()) == 4
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_a_full_disk_behind_the_output_is_one_sentence(tmp_path: Path) -> None:
+    """Catches the interpreter's own complaint at its end, and an exit code that says all is well."""
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([*COMMAND, "list"], cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr) == (1, "nystrom: No space left on device.\n")

@@ -105,6 +105,8 @@ class Group(click.Group):
 
 def speak_plainly() -> None:
     """Warnings and the engine's log as lines on standard error; letters a terminal lacks as question marks."""
+    # Python has None where a stream was closed; what is opened next would take its number.
+    sys.stdout, sys.stderr = sys.stdout or open(os.devnull, "w"), sys.stderr or open(os.devnull, "w")
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
@@ -154,6 +156,8 @@ def one_sentence(error: BaseException) -> tuple[int, str]:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return CLOSED, ""
     text = " ".join(str(error).split())
+    if type(error).__module__ == "builtins" and isinstance(error, OSError) and error.strerror:
+        text = f"{f'{error.filename}: ' if error.filename else ''}{error.strerror}."
     if isinstance(error, ConfigurationError):
         return USAGE, text
     if isinstance(error, CompanionError | OSError) or _ours(error):
