@@ -241,8 +241,10 @@ def test_a_folder_that_cannot_be_written_to_is_refused_before_the_descent(tmp_pa
             run = call("run", "bigaussian", "--profile", "smoke", *out, cwd=folder)
             assert why.search(refused(run, 2))
         sweep = call("sweep", "bigaussian", "--profile", "smoke", "-p", "rho=1,2", "--out", "mine", cwd=folder)
-        assert why.search(refused(sweep, 2))
-        assert why.search(refused(call("paper", "figure-1", "--out", "mine", cwd=folder), 1))
+        assert refused(sweep, 2).endswith("cannot be written to.")
+        for place in ("--out", "--work"):
+            paper = refused(call("paper", "figure-1", place, folder / "mine", cwd=tmp_path), 2)
+            assert paper.startswith(f"{place} is ") and paper.endswith("cannot be written to.")
 
 
 def test_another_place_is_found_where_one_cannot_be_written(tmp_path: Path) -> None:

@@ -36,10 +36,10 @@ class Chapter:
         A frozen dataclass of settings whose defaults are the paper's values.
     profiles : mapping
         What ``quick`` and ``smoke`` have in place of the defaults.
-    needs : tuple of str
-        Modules that it imports and that an extra brings.
     folder : Path
         Where the notebook is.
+    needs : tuple of str
+        Modules that it imports and that an extra brings.
     """
 
     name: str
@@ -48,8 +48,8 @@ class Chapter:
     section: str
     parameters: type[Settings]
     profiles: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    needs: tuple[str, ...] = ()
     folder: Path = NOTEBOOKS
+    needs: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         unknown = set(self.profiles) - set(PROFILES[1:])

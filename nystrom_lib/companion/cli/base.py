@@ -111,6 +111,7 @@ def speak_plainly() -> None:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
     warnings.showwarning = lambda message, *_: tell(f"warning: {message}")
+    logging.raiseExceptions = False  # a log that cannot be written is no reason for a traceback
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("nystrom: %(message)s"))
     logger = logging.getLogger("nystrom_lib")
@@ -118,6 +119,16 @@ def speak_plainly() -> None:
     logger.setLevel(logging.INFO)
     # After Ctrl-C it would complain of the kernel that has been stopped.
     logging.getLogger("asyncio").setLevel(logging.CRITICAL)
+
+
+def check_locale(words: Iterable[str]) -> None:
+    """Refuse names that this locale has no letters for: they could not be written into any record."""
+    encoding = sys.getfilesystemencoding()
+    for text in (*words, os.getcwd()):
+        if encoding != "utf-8" and any(0xDC80 <= ord(letter) <= 0xDCFF for letter in text):
+            raise ConfigurationError(
+                "", f"{text!a} has letters that the locale ({encoding}) lacks; set PYTHONUTF8=1."
+            )
 
 
 _asked_to_end = False

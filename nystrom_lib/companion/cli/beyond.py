@@ -9,6 +9,7 @@ import click
 
 from ..errors import Interrupted
 from .base import Command, duration, installed, table, tell
+from .folders import check_writable
 from .run import JOBS
 
 
@@ -47,6 +48,8 @@ def beyond(names: tuple[str, ...], out: Path | None, work: Path | None, jobs: in
         return
     installed("sklearn")
     out, work = out or NEW_RESULTS / "beyond", work or WORK / "beyond"
+    for option, folder in (("--out", out), ("--work", work)):
+        check_writable(option, folder)
     out.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
     for place, name in enumerate(wanted):

@@ -372,14 +372,12 @@ def _reason(error: OSError) -> str:
 
 
 def _write(found: Optimised, out: Path) -> dict[str, Path]:
-    import numpy as np
-
     record = out.with_suffix(".json")
     text = json.dumps(found.record(), indent=1, ensure_ascii=False) + "\n"
     if out.suffix.lower() == ".csv":
         writing.text(out, found.frame().to_csv(index=False))
     else:
-        writing.whole(out, lambda part: np.save(part, found.landmarks, allow_pickle=False))
+        writing.array(out, found.landmarks)
     writing.text(record, text)
     return {"landmarks": out, "record": record}
 

@@ -10,6 +10,7 @@ import click
 
 from ..errors import Interrupted
 from .base import Command, duration, installed, table, tell
+from .folders import check_writable
 from .run import DASK, JOBS
 
 
@@ -51,6 +52,8 @@ def paper(
         return
     installed(*(["distributed"] if dask else []))
     out, work = out or NEW_RESULTS, work or WORK / "paper"
+    for option, folder in (("--out", out), ("--work", work)):
+        check_writable(option, folder)
     rows: list[list[str]] = []
     for place, name in enumerate(wanted):
         tell(f"{name} ({place + 1} of {len(wanted)})")

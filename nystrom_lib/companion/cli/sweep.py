@@ -204,6 +204,8 @@ def _new(name: str, out: Path | None) -> Path:
         raise ConfigurationError(
             "--out", f"is {str(out)!r}, which is not an empty folder; go on with a sweep by --resume, or name another."
         )
+    if out is not None:
+        folders.check_writable("--out", out)
     return out or folders.next_folder(f"{name}-sweep")
 
 

@@ -336,6 +336,9 @@ def _logging_to(path: Path) -> Iterator[None]:
             each.propagate = propagate
         with suppress(OSError):
             handler.close()
+        with suppress(OSError):  # nothing could be written
+            if path.stat().st_size == 0:
+                path.unlink()
 
 
 @contextmanager

@@ -124,7 +124,7 @@ class Optimised:
 
     def save(self, folder: Path) -> None:
         """Leave ``landmarks.npy`` (as optimised) and ``landmarks.csv`` (in the file's units) in a folder."""
-        writing.whole(folder / "landmarks.npy", lambda part: np.save(part, self.found.sample))
+        writing.array(folder / "landmarks.npy", self.found.sample)
         writing.text(folder / "landmarks.csv", self.frame().to_csv(index=False))
 
     def or_start(self) -> Optimised:
