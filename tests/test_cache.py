@@ -6,6 +6,8 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import numba
@@ -110,3 +112,29 @@ def test_what_make_compiles_serves_the_command(root: Path, tmp_path: Path) -> No
     words = [programs / "nystrom", "optimise", "a.csv", "-n", "60", "--iterations", "3"]
     done = subprocess.run(words, cwd=tmp_path, env=kept, capture_output=True, text=True)
     assert done.returncode == 0 and "compiles its loops" not in done.stderr, done.stderr
+
+
+def test_threads_that_compile_at_once_keep_to_the_folder() -> None:
+    """Catches compiled code in whatever folder the user is in: a thread took our setting away while another used it."""
+    before = numba.config.CACHE_DIR  # type: ignore[attr-defined]
+    begun, ended, seen = threading.Event(), threading.Event(), []
+
+    def first(_: bool) -> None:
+        begun.set()
+        time.sleep(0.1)
+
+    def second(_: bool) -> None:
+        ended.wait(5.0)
+        seen.append(numba.config.CACHE_DIR)  # type: ignore[attr-defined]
+
+    def one() -> None:
+        compile_module._cached(first)
+        ended.set()
+
+    thread = threading.Thread(target=one)
+    thread.start()
+    begun.wait()
+    compile_module._cached(second)
+    thread.join()
+    assert seen == [compile_module._FOLDER]
+    assert before == numba.config.CACHE_DIR  # type: ignore[attr-defined]
