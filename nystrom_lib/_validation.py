@@ -57,9 +57,9 @@ def points(name: str, value: ArrayLike, *, dimension: int | None = None, like: s
         good = np.abs(block) <= largest
         if not good.all():
             row, column = np.argwhere(~good)[0]
-            found = block[row, column]
-            most = f"at most {LARGEST:g} in magnitude" if np.isfinite(found) else "finite"
-            raise ValueError(f"{name} holds {found} at row {start + row}, column {column}; every value must be {most}.")
+            bad = block[row, column]
+            most = f"at most {LARGEST:g} in magnitude" if np.isfinite(bad) else "finite"
+            raise ValueError(f"{name} holds {bad} at row {start + row}, column {column}; every value must be {most}.")
     return array
 
 
@@ -163,12 +163,12 @@ def several(name: str, value: Any, *, length: int | None = None) -> tuple[Any, .
     try:
         if isinstance(value, str | bytes):
             raise TypeError
-        found = tuple(value)
+        things = tuple(value)
     except TypeError:
         raise ValueError(f"{name} is {shown(value)}; it must be a sequence, such as a list or a tuple.") from None
-    if length is not None and len(found) != length:
-        raise ValueError(f"{name} has {len(found)} entries; it must have {length}.")
-    return found
+    if length is not None and len(things) != length:
+        raise ValueError(f"{name} has {len(things)} entries; it must have {length}.")
+    return things
 
 
 def text(name: str, value: Any) -> str:
@@ -177,12 +177,23 @@ def text(name: str, value: Any) -> str:
     return str(value)
 
 
+def did_you_mean(name: Any, known: Iterable[str], cutoff: float = 0.6) -> str:
+    """What to add to a message about an unknown name: the known one it is nearest to, if any is near.
+
+    Examples
+    --------
+    >>> did_you_mean("abalon", ["abalone", "magic"]), did_you_mean("mnist", ["abalone"])
+    (" (did you mean 'abalone'?)", '')
+    """
+    close = difflib.get_close_matches(name, list(known), n=1, cutoff=cutoff) if isinstance(name, str) else []
+    return f" (did you mean {close[0]!r}?)" if close else ""
+
+
 def choice(name: str, value: Any, known: Iterable[str], why: str = "") -> str:
     """One of some names; a slip of the finger is told what it may have meant."""
     *others, last = names = list(known)
     if not isinstance(value, str) or value not in names:
-        close = difflib.get_close_matches(value, names, n=1) if isinstance(value, str) else []
-        hint = f" (did you mean {close[0]!r}?)" if close else ""
+        hint = did_you_mean(value, names)
         raise ValueError(f"{name} is {shown(value)}{hint}; it must be {', '.join(map(repr, others))} or {last!r}{why}.")
     return value
 

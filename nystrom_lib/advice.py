@@ -184,8 +184,8 @@ def advised_step(
 
     # a second thread is a gain only where there is much to do in each step
     with threads(1) if len(start) <= _FEW else nullcontext():
-        found = _lowest(reached, _first_step(kernel, some, start))
-    return _rounded(0.5 * found * (len(some) / len(data)) ** 2, 2)
+        best = _lowest(reached, _first_step(kernel, some, start))
+    return _rounded(0.5 * best * (len(some) / len(data)) ** 2, 2)
 
 
 def advise(

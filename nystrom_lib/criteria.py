@@ -120,12 +120,12 @@ def nystrom_errors(
         features = np.empty((len(data) if features_needed else 0, approximation.rank))
         residual = approximation._tiles(data, features)
         rank, used = approximation.rank, "double"
-    found: dict[str, float] = {}
+    residual_norms: dict[str, float] = {}
     if "trace" in asked:
-        found["trace"] = float(residual.sum())
+        residual_norms["trace"] = float(residual.sum())
     if features_needed:
-        found.update(_residual_norms(kernel, data, features, K, asked))
-    return _errors(found, asked, rank, used)
+        residual_norms.update(_residual_norms(kernel, data, features, K, asked))
+    return _errors(residual_norms, asked, rank, used)
 
 
 def _thin(approximation: NystromApproximation, N: int) -> bool:
@@ -154,21 +154,21 @@ def _residual_norms(
 ) -> dict[str, float]:
     """Frobenius and spectral norms of K − F Fᵀ."""
     N = len(data)
-    found = {}
+    residual_norms = {}
     dense = "spectral" in asked and N <= _DENSE
     E = np.empty((N, N)) if dense else np.empty((0, 0))
     if dense or "frobenius" in asked:
         total = _residual_tiles(kernel, data, features, K, E)
         if "frobenius" in asked:
-            found["frobenius"] = math.sqrt(total)
+            residual_norms["frobenius"] = math.sqrt(total)
     if "spectral" in asked:
         if dense:
             product = _symmetric_product(E)
         else:
             multiply = _kernel_product(kernel, data, K)
             product = lambda v: multiply(v) - features @ (features.T @ v)  # noqa: E731
-        found["spectral"] = _largest_eigenvalue(product, N)
-    return found
+        residual_norms["spectral"] = _largest_eigenvalue(product, N)
+    return residual_norms
 
 
 def _residual_tiles(kernel: Kernel, data: NDArray[Any], features: Array, K: Array, E: Array) -> float:

@@ -134,7 +134,8 @@ class Kernel:
     def squared(self, a: ArrayLike, b: ArrayLike | None = None) -> Array:
         """The matrix of :math:`K^2(a_i, b_j) = (K(a_i, b_j))^2`."""
         result = self.matrix(a, b)
-        return np.square(result, out=result)
+        squares: Array = np.square(result, out=result)
+        return squares
 
     @_held
     def diagonal(self, a: ArrayLike) -> Array:
@@ -503,8 +504,8 @@ def _try(kernel: CustomKernel, label: str, function: Any, t: float) -> None:
 def _reason(error: Exception) -> str:
     """What numba found, without its advice: the first lines that are neither a heading nor empty, as one."""
     lines = [line.strip() for line in str(error).splitlines()]
-    told = [line for line in lines if line and not line.startswith("Failed in nopython mode")]
-    return (told[0] if told else type(error).__name__).rstrip(".:")
+    reasons = [line for line in lines if line and not line.startswith("Failed in nopython mode")]
+    return (reasons[0] if reasons else type(error).__name__).rstrip(".:")
 
 
 def radial_kernel(

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +15,7 @@ import nystrom_lib as nl
 from nystrom_lib.descent import Budget, independent_batches, shuffled_batches
 from nystrom_lib.objectives import OBJECTIVES
 from nystrom_lib.objectives.base import Evaluate, Objective
+from tests.bits import differing, digest
 from tests.cases import Floats, cloud
 
 KERNEL = nl.Gaussian(rho=4.0)
@@ -270,29 +266,13 @@ def digests() -> dict[str, str]:
             f = OBJECTIVES[name](KERNEL, X)
             batches = {} if rule == "lbfgs" else {"batch_size": 900, "seed": 3}
             run = nl.descend(f, S, RULES[rule], iterations=3, **batches)
-            result[f"{name} {rule}"] = hashlib.sha256(run.sample.tobytes()).hexdigest()[:16]
+            result[f"{name} {rule}"] = digest(run.sample)
     return result
 
 
-SCRIPT = """
-import json
-from tests.test_descend import digests
-import nystrom_lib as nl
-result = []
-for k in (1, 2, 4, 1):
-    with nl.threads(k):
-        result.append(digests())
-print(json.dumps(result))
-"""
-
-
-def test_thread_count_does_not_change_a_bit(root: Path) -> None:
+def test_thread_count_does_not_change_a_bit() -> None:
     """Catches steps that depend on the threads, or on the run before."""
-    environment = {**os.environ, "NUMBA_NUM_THREADS": "4"}
-    run = subprocess.run([sys.executable, "-c", SCRIPT], cwd=root, env=environment, capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr
-    one, two, four, again = json.loads(run.stdout)
-    assert one == two == four == again == digests()
+    assert differing(__name__) == []
 
 
 # --- bad input ----------------------------------------------------------------------------------------------------

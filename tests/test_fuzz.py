@@ -188,6 +188,8 @@ def test_odd_arguments_are_taken_or_refused_in_one_sentence(name: str) -> None:
     wrong = []
     for argument in (*order, *by_name):
         for strange in draw.sample(odd, OF_EACH):
+            if argument == "progress" and callable(strange):
+                continue  # what the caller's own function raises is the caller's
             good = GOOD | {argument: strange}
             found = complaint(function, [good[each] for each in order], {each: good[each] for each in by_name})
             if found:

@@ -87,7 +87,7 @@ def test_every_folder_of_the_companion_has_its_place_in_the_row(root: Path) -> N
         ("companion/results/table.py", "def f():\n    from ..running.runner import recompute", False),
         ("companion/results/table.py", "from .. import figures", False),
         ("companion/results/table.py", "import nystrom_lib.companion.book", False),
-        ("companion/book/__init__.py", "from ..notebook.page import markdown_table", True),
+        ("companion/book/__init__.py", "from ..notebook.page import begin", True),
         ("companion/notebook/__init__.py", "from ..book import build", False),
         ("companion/settings.py", "from .errors import CompanionError", True),
         ("companion/settings.py", "from .experiments.config import Experiment", False),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import subprocess
 import sys
@@ -16,23 +14,8 @@ import numpy as np
 import pytest
 
 import nystrom_lib as nl
+from tests.bits import differing, digest
 from tests.cases import cloud
-
-# Run in a fresh process, for numba fixes its thread pool at import.
-SCRIPT = """
-import json
-from tests.test_threads import digests
-import nystrom_lib as nl
-result = {}
-for k in (1, 2, 4, 1):
-    with nl.threads(k):
-        result.setdefault(str(k), []).append(digests())
-print(json.dumps(result))
-"""
-
-
-def digest(value: object) -> str:
-    return hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()[:16]
 
 
 def digests() -> dict[str, str]:
@@ -64,32 +47,13 @@ def digests() -> dict[str, str]:
     return result
 
 
-@pytest.fixture(scope="module")
-def by_threads(root: Path) -> dict[str, list[dict[str, str]]]:
-    environment = {**os.environ, "NUMBA_NUM_THREADS": "4"}
-    run = subprocess.run([sys.executable, "-c", SCRIPT], cwd=root, env=environment, capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr
-    return json.loads(run.stdout)  # type: ignore[no-any-return]
-
-
-@pytest.mark.parametrize("k", ["1", "2", "4"])
-def test_thread_count_does_not_change_a_bit(by_threads: dict[str, list[dict[str, str]]], k: str) -> None:
-    """Catches a reduction whose order depends on the number of threads."""
-    reference = by_threads["1"][0]
-    differing = [what for what in reference if by_threads[k][0][what] != reference[what]]
-    assert not differing
-
-
-def test_second_run_is_the_first(by_threads: dict[str, list[dict[str, str]]]) -> None:
-    """Catches a result that depends on state left behind, in the same process and in another one."""
-    first, second = by_threads["1"]
-    assert first == second
-    with nl.threads(1):
-        assert digests() == first
+def test_thread_count_does_not_change_a_bit() -> None:
+    """Catches a reduction whose order depends on the number of threads, and state left behind by an earlier run."""
+    assert differing(__name__) == []
 
 
 COLD_AND_WARM = """
-from tests.test_threads import digest
+from tests.bits import digest
 from tests.cases import cloud
 import nystrom_lib as nl
 X, S = cloud(2, 1500, 80)

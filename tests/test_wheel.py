@@ -137,7 +137,6 @@ def test_the_command_works_outside_a_checkout(root: Path, wheel: Path, tmp_path:
     done = nystrom("paper", "figure-1")
     assert done.returncode == 0 and (here / "results" / "figure-1.parquet").is_file(), done.stderr
     for words, said in (
-        (["run", "bigaussian", "--book"], "nystrom-lib[book]"),
         (["run", "bigaussian", "--dask", "tcp://127.0.0.1:1"], "nystrom-lib[cluster]"),
         (["book"], "a checkout of the project"),
         (["run", "starts", "--profile", "smoke"], "nystrom-lib[sklearn]"),

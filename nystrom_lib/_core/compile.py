@@ -143,13 +143,13 @@ _TWINS: dict[int, Any] = {}
 class _Notice(event.Listener):  # type: ignore[misc]
     """Says once in a process that a loop is being compiled; what comes from the cache passes in silence."""
 
-    said = False
+    given = False
 
     def on_start(self, event: Any) -> None:
         """numba has found nothing in the cache and begins."""
         dispatcher = event.data["dispatcher"]
-        if not self.said and (id(dispatcher) in _TWINS or any(dispatcher is twin for twin in _TWINS.values())):
-            self.said = True
+        if not self.given and (id(dispatcher) in _TWINS or any(dispatcher is twin for twin in _TWINS.values())):
+            self.given = True
             often = "once" if _FOLDER else "in every process, for no folder for the result can be written"
             logging.getLogger("nystrom_lib").warning(
                 "nystrom_lib compiles its loops for this processor; this takes a minute or two, %s.", often

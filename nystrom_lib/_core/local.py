@@ -75,13 +75,13 @@ def _pull(typingctx, weights, rows, own, out, total, count):
         v = _Vectors(context, builder, types.float64)
         stride, start = _word(v.lanes), _word(0)
         here = v.load(own, start, stride, start)
-        (found,) = v.sums(1)
+        (pulls,) = v.sums(1)
         with v.steps(start, count, 1) as (j, _):
             gap = builder.fsub(here, v.load(rows, j, stride, start))
             pull = builder.fmul(v.load(weights, j, stride, start), gap)
             v.store(builder.fsub(v.load(out, j, stride, start), pull), out, j, stride, start)
-            builder.store(builder.fadd(builder.load(found), pull), found)
-        v.store(builder.fadd(v.load(total, start, stride, start), builder.load(found)), total, start, stride, start)
+            builder.store(builder.fadd(builder.load(pulls), pull), pulls)
+        v.store(builder.fadd(v.load(total, start, stride, start), builder.load(pulls)), total, start, stride, start)
         return context.get_dummy_value()
 
     return signature, generate
@@ -223,7 +223,7 @@ def forces(Z, slopes, a, F):
 
 
 @both(flags=ORDERED)
-def errors_and_forces(loop, p, sample, points, near, diagonal, scratch, errors, found):
+def errors_and_forces(loop, p, sample, points, near, diagonal, scratch, errors, contributions):
     """The error of each point and what its neighbours, in the order of ``near``, contribute to the gradient.
 
     ``loop`` is where the kernel's TANGENT loop lies.
@@ -245,7 +245,7 @@ def errors_and_forces(loop, p, sample, points, near, diagonal, scratch, errors, 
             errors[first + v] = pivots[k, v]
             for i in range(k):
                 for l in range(Z.shape[0]):
-                    found[first + v, i, l] = F[l, i, v]
+                    contributions[first + v, i, l] = F[l, i, v]
 
 
 @jit(flags=ORDERED)
@@ -297,12 +297,12 @@ def errors_only(loop, p, sample, points, near, diagonal, scratch, errors):
 
 
 @jit(flags=ORDERED)
-def scatter(near, found, out):
+def scatter(near, contributions, out):
     """Add each point's contributions to the landmarks they belong to, point by point."""
     for j in range(near.shape[0]):
         for i in range(near.shape[1]):
             for l in range(out.shape[1]):
-                out[near[j, i], l] += found[j, i, l]
+                out[near[j, i], l] += contributions[j, i, l]
 
 
 # --- who is near whom ---------------------------------------------------------------------------------------------

@@ -85,14 +85,14 @@ def spread(XT, draws, picks):
                 for i in range(m):
                     j = U(i)
                     t[j] += (row[j] - s) * (row[j] - s)
-            found = 0.0
+            strip_total = 0.0
             for i in range(m):
                 j = U(i)
                 closest = t[j] if t[j] < square[j] else square[j]
                 square[j] = closest
-                found += closest
-            strips[strip] = found
-            total += found
+                strip_total += closest
+            strips[strip] = strip_total
+            total += strip_total
         picks[k] = pick(squares, strips, draws[k - 1] * total)
         if picks[k] < 0:
             return k

@@ -134,11 +134,11 @@ def exact_scalars(radial, t, at, stride, A, first, m, XT, k0, n, d):
         return
     for j in range(m):
         for k in range(n):
-            found = t.dtype.type(0.0)
+            scalar = t.dtype.type(0.0)
             for l in range(d):
                 x, s = A[first + j, l], XT[l, k0 + k]
-                found += (x - s) * (x - s) if radial else x * s
-            t[at + j * stride + k] = found
+                scalar += (x - s) * (x - s) if radial else x * s
+            t[at + j * stride + k] = scalar
 
 
 @jit(flags=ORDERED)
@@ -309,10 +309,10 @@ def landmark_sums(radial, slopes, loop, p, n, ST, work, parts, totals):
             I, J = upper_tile(item, tiles)
             a0, a1, b0, b1 = I * size, min((I + 1) * size, n), J * size, min((J + 1) * size, n)
             rows, columns = a1 - a0, b1 - b0
-            found = tile_sums(
+            tile_total = tile_sums(
                 radial, slopes, loop, p, SA, a0, norms, rows, ST[J], norms, b0, columns, t, G[J]
             )
-            total += found if I == J else 2.0 * found
+            total += tile_total if I == J else 2.0 * tile_total
             if slopes and I != J:
                 across = t[: rows * columns].reshape((rows, columns))
                 transpose(across, rows, columns, turned[: rows * columns].reshape((columns, rows)))
@@ -461,8 +461,9 @@ def run(radial, loop, p, n, ST, X, centre, batches, first_part, iterations, step
         other = t1
         if first_part > 0:
             first = batches[i, :first_part]
-            found = against_data(radial, without, loop, p, X, first, centre, n, now, work, over_data)
-            other = N / first_part * found
+            other = N / first_part * against_data(
+                radial, without, loop, p, X, first, centre, n, now, work, over_data
+            )
         inverse = 1.0 / norm if norm > 0.0 else 0.0
         # ∂R = T₁T₁' Υ/‖K_S‖⁴ − 2 T₁'T₂/‖K_S‖² with Υ = 2 Σ_j ∂[l]K²(s_k, s_j), the term j = k being ∂[d]/2
         a = 2.0 * step * t1 * other * inverse * inverse

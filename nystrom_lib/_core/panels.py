@@ -27,7 +27,7 @@ _AVX512 = bool(get_host_cpu_features().get("avx512f"))
 LANES = 8 if _AVX512 else 4  #: columns of a vector of doubles, here as wide as the processor's registers
 ROWS = 8 if _AVX512 else 4  #: rows done together
 VECTORS = 3  #: vectors of a block: times ROWS they are sums, and must leave some registers free
-WIDTH = 48  #: columns of a panel of landmarks at most
+WIDTH = 48  #: columns of a panel of landmarks
 DEPTH = 2 * WIDTH  #: rows that a factorisation takes at a time
 
 MULTIPLY, GRAM, FORWARD, BACKWARD = range(4)
@@ -75,20 +75,26 @@ def _kernel(kind: int):
                         x = v.splat(scalar(l, j), v.type)
                         for place, t in zip(found[l * vectors :], loaded, strict=False):
                             v.add_product(place, x, t)
-                for i, k in enumerate(places):
-                    before = [v.load(out, row[l], out_stride, k) for l in rows]
-                    sums = [builder.load(found[l * vectors + i]) for l in rows]
-                    combine = builder.fadd if own is None else builder.fsub
-                    left = [combine(a, b) for a, b in zip(before, sums, strict=True)]
-                    order = rows if kind == FORWARD else rows[::-1]
-                    for at, l in enumerate(order if own is not None else ()):
-                        for m in order[:at]:
-                            x = v.splat(scalar(l, v.plus(own, m)), v.type)
-                            product = builder.fmul(x, left[m], flags=("contract",))
-                            left[l] = builder.fsub(left[l], product, flags=("contract",))
-                        left[l] = builder.fmul(left[l], inverse[l])
-                    for l in rows:
-                        v.store(left[l], out, row[l], out_stride, k)
+                combine = builder.fadd if own is None else builder.fsub
+                before = [v.load(out, row[l], out_stride, k) for l in rows for k in places]
+                left = [combine(a, builder.load(b)) for a, b in zip(before, found, strict=True)]
+                if own is not None:
+                    solve(left, vectors)
+                for i, value in enumerate(left):
+                    v.store(value, out, row[i // vectors], out_stride, places[i % vectors])
+
+            def solve(left, vectors):
+                # all vectors of a row before the next row: while one waits for a product, the others go on
+                order = rows if kind == FORWARD else rows[::-1]
+                for at, l in enumerate(order):
+                    for m in order[:at]:
+                        x = v.splat(scalar(l, v.plus(own, m)), v.type)
+                        for i in range(vectors):
+                            product = builder.fmul(x, left[m * vectors + i], flags=("contract",))
+                            a = left[l * vectors + i]
+                            left[l * vectors + i] = builder.fsub(a, product, flags=("contract",))
+                    for i in range(l * vectors, (l + 1) * vectors):
+                        left[i] = builder.fmul(left[i], inverse[l])
 
             done = _word(0)
             for vectors in (VECTORS, 2, 1):
@@ -131,18 +137,19 @@ def add_product(A, r, count, B, m, first, columns, out):
 
 
 @jit(flags=ORDERED)
-def add_gram(A, r, count, B, columns, out, i, j):
-    """out[i + l, j + c] += Σ_{p<count} A[p, r + l] B[p, c] for a few rows l and ``columns`` columns c."""
+def add_gram(A, r, count, B, first, columns, out, i, j):
+    """out[i + l, j + c] += Σ_{p<count} A[p, r + l] B[p, c] for a few rows l and ``columns`` columns c, ``first`` on."""
     wide()
     if PLAIN:
         for l in range(ROWS):
-            for c in range(columns):
+            for c in range(first, first + columns):
                 total = 0.0
                 for p in range(count):
                     total += A[p, r + l] * B[p, c]
                 out[i + l, j + c] += total
         return
-    _gram(place(A, 0, r), A.shape[1], count, address(B), B.shape[1], place(out, i, j), out.shape[1], columns)
+    there = place(out, i, j + first)
+    _gram(place(A, 0, r), A.shape[1], count, place(B, 0, first), B.shape[1], there, out.shape[1], columns)
 
 
 @jit(flags=ORDERED)

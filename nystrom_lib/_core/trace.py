@@ -24,11 +24,15 @@ from numba import get_thread_id, prange
 from .compile import ORDERED, both, jit, wide
 from .moves import adam, finite
 from .pairs import by_norms, call, clear, column_norms, load_points, row_norms, scalars, transpose
-from .panels import LANES, ROWS, WIDTH, add_gram, add_product, cholesky, solve_backward, solve_forward, unsigned, up
+from .panels import LANES, ROWS, add_gram, add_product, cholesky, solve_backward, solve_forward, unsigned, up
 from .vectors import address
 
 BLOCK = 1024  #: points whose panels are kept at a time
-POINTS = 72  #: of them in a panel at most
+POINTS = 72  #: of them in a panel at most, or as many more as a panel of few landmarks has room for
+ROOM = 8192  #: numbers in such a panel
+LANDMARKS = 48  #: in a tile of A Aᵀ at most
+DEPTH = 96  #: points that a tile is summed over at a time, so that they stay near
+LINE = 8  #: doubles in a line of the cache
 
 LEAST_PIVOT = 1e-9  #: relative to the diagonal: below it, double precision no longer carries the gradient
 FIRST_RIDGE = 1e-10  #: what is then added to the diagonal, relative to it; ten times more as long as that does not do
@@ -55,19 +59,38 @@ class Work(NamedTuple):
 
 
 @jit()
+def cut(count, most):
+    """Into how many panels of how many columns at most: an even number, if it can be, which two threads can share."""
+    pieces = up(count, most) // most
+    if pieces > 1:
+        pieces = up(pieces, 2)
+    width = up(up(count, pieces) // pieces, LANES)
+    return up(count, width) // width, width
+
+
+@jit()
+def zeros(shape):
+    """An array that begins with a line of the cache, as long vectors must, or each of them is read in two halves."""
+    size = 1
+    for length in shape:
+        size *= length
+    flat = np.zeros(size + LINE)
+    start = -(address(flat) // flat.itemsize) % LINE
+    return flat[start : start + size].reshape(shape)
+
+
+@jit()
 def make_work(slots, n, points, d):
     """Buffers for n landmarks and up to ``points`` points at a time."""
     rows, columns, width = up(n, ROWS), up(n, LANES), up(d + 1, LANES)
-    tiles, panels = up(n, WIDTH) // WIDTH, up(points, POINTS) // POINTS
-    if panels > 1:
-        panels = up(panels, 2)  # two threads share them out evenly
-    tile, panel = up(up(n, tiles) // tiles, LANES), up(up(points, panels) // panels, LANES)
+    tiles, tile = cut(n, LANDMARKS)
+    panels, panel = cut(points, max(POINTS, ROOM // rows))
     return Work(
-        np.zeros((columns, width)), np.zeros(columns), np.zeros((tiles, d, tile)), np.zeros((slots, tile)),
-        np.zeros((slots, 2 * rows * max(tile, panel))), np.zeros((rows, columns)), np.zeros((rows, columns)),
-        np.zeros((rows, columns)), np.zeros((rows, columns)), np.zeros((panels, panel, width)),
-        np.zeros((panels, d, panel)), np.zeros((panels, rows, panel)), np.zeros((tiles, panels * panel, tile)),
-        np.zeros((panels, panel)), np.zeros((rows, width)),
+        zeros((columns, width)), zeros((columns,)), zeros((tiles, d, tile)), zeros((slots, tile)),
+        zeros((slots, 2 * rows * max(tile, panel))), zeros((rows, columns)), zeros((rows, columns)),
+        zeros((rows, columns)), zeros((rows, columns)), zeros((panels, panel, width)),
+        zeros((panels, d, panel)), zeros((panels, rows, panel)), zeros((tiles, panels * panel, tile)),
+        zeros((panels, panel)), zeros((rows, width)),
     )  # fmt: skip
 
 
@@ -101,10 +124,18 @@ def tangent_panel(radial, loop, p, S, norms, n, m, XT, norms_t, t):
         column_norms(XT, width, norms_t)
     scalars(radial, t, S, 0, norms, n, XT, norms_t, 0, width, d)
     call(loop, address(t), half, address(p))
-    for first in (0, half):
-        for k in range(n if m < width else 0):
-            clear(t[first + k * width + m : first + (k + 1) * width])
-        clear(t[first + n * width : first + half])
+    clear_beyond(t[:half], n, m, width)
+    clear_beyond(t[half:], n, m, width)
+
+
+@jit(flags=ORDERED)
+def clear_beyond(t, n, m, width):
+    """Zeros beyond the first m columns of n rows, and in the rows after them."""
+    for k in range(n if m < width else 0):
+        for c in range(m, width):
+            t[unsigned(k * width + c)] = 0.0
+    for i in range(n * width, t.size):
+        t[unsigned(i)] = 0.0
 
 
 @jit(flags=ORDERED)
@@ -224,8 +255,11 @@ def add_panels(panels, work):
         first, last = I * tile, min((I + 1) * tile, rows)
         for J in range(I, tiles):
             right, width = AT[J], min(tile, columns - J * tile)
-            for r in range(first, last, ROWS):
-                add_gram(left, r - first, panels * depth, right, width, M, r, J * tile)
+            for top in range(0, panels * depth, DEPTH):
+                count = min(DEPTH, panels * depth - top)
+                for r in range(first, last, ROWS):
+                    left_of = (r - first) // LANES * LANES if J == I else 0  # below the diagonal nothing is needed
+                    add_gram(left[top:], r - first, count, right[top:], left_of, width - left_of, M, r, J * tile)
         for panel in range(panels):
             slopes, points = P[panel], XA[panel]
             for r in range(first, last, ROWS):

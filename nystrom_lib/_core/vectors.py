@@ -148,16 +148,16 @@ def _scalars(radial: bool):
 
                 def block(count, column, done):
                     places = [v.plus(column, i * v.lanes) for i in range(count)]
-                    found = v.sums(ROWS * count)
+                    totals = v.sums(ROWS * count)
                     with v.steps(_word(0), d, 1) as (l, _):
                         loaded = [v.load(columns, l, columns_stride, k) for k in places]
                         for i, j in enumerate(own):
                             x = v.everywhere(rows, j, rows_stride, l)
-                            for place, s in zip(found[i * count :], loaded, strict=False):
+                            for place, s in zip(totals[i * count :], loaded, strict=False):
                                 factor = builder.fsub(s, x) if radial else x
                                 v.add_product(place, factor if radial else s, factor)
                     for i, j in enumerate(own):
-                        for place, k in zip(found[i * count :], places, strict=False):
+                        for place, k in zip(totals[i * count :], places, strict=False):
                             v.store(builder.load(place), t, j, t_stride, k)
 
                 v.columns(n, block)
@@ -191,14 +191,14 @@ def gather(typingctx, like, t, n, rows, rows_stride, m, width, out, out_stride):
             whole = v.whole(m, phases)
             with v.steps(_word(0), width, COORDINATES) as (l0, _):
                 own = [v.plus(l0, i) for i in range(COORDINATES)]
-                found = v.sums(REGISTERS)
+                totals = v.sums(REGISTERS)
 
                 def add(j, phase):
                     loaded = [v.load(t, j, n, k) for k in places]
                     for i, l in enumerate(own):
                         x = v.everywhere(rows, j, rows_stride, l)
                         for c, w in enumerate(loaded):
-                            v.add_product(found[(phase * COORDINATES + i) * count + c], w, x)
+                            v.add_product(totals[(phase * COORDINATES + i) * count + c], w, x)
 
                 with v.steps(_word(0), whole, phases) as (j, _):
                     for phase in range(phases):
@@ -207,7 +207,7 @@ def gather(typingctx, like, t, n, rows, rows_stride, m, width, out, out_stride):
                     add(j, 0)
                 for i, l in enumerate(own):
                     for c, k in enumerate(places):
-                        parts = [builder.load(place) for place in found[i * count + c :: COORDINATES * count]]
+                        parts = [builder.load(place) for place in totals[i * count + c :: COORDINATES * count]]
                         while len(parts) > 1:
                             parts = [builder.fadd(a, b) for a, b in zip(parts[::2], parts[1::2], strict=True)]
                         total = parts[0] if done is None else v.only_from(builder.sub(done, column), parts[0])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from collections.abc import Iterable, Sequence
@@ -72,6 +71,21 @@ def percent(share: float) -> str:
     return f"{shown:g} %"
 
 
+def duration(seconds: float) -> str:
+    """Seconds as people say them.
+
+    Examples
+    --------
+    >>> duration(0.34), duration(42.4), duration(83), duration(7500)
+    ('0.3 s', '42 s', '1 min 23 s', '2 h 05 min')
+    """
+    if seconds < 1.0:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"
+
+
 def listed(words: Sequence[str], separator: str = ", ") -> str:
     """Words in a row, the last after an "and".
 
@@ -87,6 +101,10 @@ def listed(words: Sequence[str], separator: str = ", ") -> str:
 _MARKED = re.compile(r"[\\`*{}\[\]<>&|~$]|(?<![^\W_])_|_(?![^\W_])")
 
 
+#: What would end a cell of a table, unless it is escaped already.
+_BAR = re.compile(r"(?<!\\)\|")
+
+
 def markdown(text: str) -> str:
     """A text from outside, such as the name of a column, so that Markdown, HTML and formulas show it as it is.
 
@@ -100,23 +118,26 @@ def markdown(text: str) -> str:
     return _MARKED.sub(_reference, " ".join(text.split()))
 
 
-def _reference(found: re.Match[str]) -> str:
-    reference = f"&#{ord(found[0])};"
-    return f"<span>{reference}</span>" if found[0] == "$" else reference
+def _reference(match: re.Match[str]) -> str:
+    reference = f"&#{ord(match[0])};"
+    return f"<span>{reference}</span>" if match[0] == "$" else reference
+
+
+def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]], numeric: Sequence[bool] = ()) -> str:
+    """A table in Markdown; numeric columns are set flush right.
+
+    Examples
+    --------
+    >>> print(markdown_table(["a", "b"], [["1|2", "3"]], [False, True]))
+    | a | b |
+    | --- | ---: |
+    | 1\\|2 | 3 |
+    """
+    rule = ["---:" if right else "---" for right in numeric or [False] * len(head)]
+    lines = [[_BAR.sub(r"\|", text) for text in line] for line in (head, *rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in (lines[0], rule, *lines[1:]))
 
 
 def mathtext(text: str) -> str:
     """A text from outside as matplotlib shows it as it is: a dollar sign begins no formula."""
     return " ".join(text.split()).replace("$", r"\$")
-
-
-def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
-    """What to add to a message about an unknown name: the known one it is nearest to, if any is near.
-
-    Examples
-    --------
-    >>> did_you_mean("abalon", ["abalone", "magic"]), did_you_mean("mnist", ["abalone"])
-    (" (did you mean 'abalone'?)", '')
-    """
-    close = difflib.get_close_matches(name, list(known), n=1, cutoff=cutoff)
-    return f" (did you mean {close[0]!r}?)" if close else ""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from operator import index
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .. import _validation as check
 from ._dataset import Dataset, FloatArray, frozen, sha256_of
 
 #: The modes of the paper.
@@ -25,7 +25,7 @@ CITATION = (
 def _checked_modes(modes: ArrayLike) -> FloatArray:
     checked = np.array(modes, dtype=np.float64)
     if checked.ndim != 2 or 0 in checked.shape or not np.isfinite(checked).all():
-        raise ValueError(f"modes must be one row of finite numbers per mode, not {modes!r}.")
+        raise ValueError(f"modes is {modes!r}; it must have a row of finite numbers for each mode.")
     return checked
 
 
@@ -34,10 +34,10 @@ def _checked_covariance(covariance: ArrayLike, d: int) -> FloatArray:
     full = given * np.eye(d) if given.ndim == 0 else given
     allowed = f"a positive number or a symmetric positive semi-definite {d} x {d} matrix"
     if full.shape != (d, d) or not np.isfinite(full).all() or not np.array_equal(full, full.T):
-        raise ValueError(f"covariance must be {allowed}, not {covariance!r}.")
+        raise ValueError(f"covariance is {covariance!r}; it must be {allowed}.")
     eigenvalues = np.linalg.eigvalsh(full)
     if eigenvalues[-1] <= 0 or eigenvalues[0] < -1e-12 * eigenvalues[-1]:
-        raise ValueError(f"covariance must be {allowed}, not {covariance!r}.")
+        raise ValueError(f"covariance is {covariance!r}; it must be {allowed}.")
     return full
 
 
@@ -77,7 +77,7 @@ def bigaussian(
     covariance: ArrayLike = 0.5,
     half_width: float = 1.0,
 ) -> Dataset:
-    """Draw independent points from a mixture of Gaussians restricted to a square.
+    """Independent points from a mixture of Gaussians restricted to a square.
 
     With the defaults these are, bit for bit, the 2,000 points of the authors' notebook: from
     ``numpy.random.default_rng(123)`` a mode is chosen, then a point about it, which is kept if none of its
@@ -107,16 +107,11 @@ def bigaussian(
     >>> data.X.shape, data.removed
     ((2000, 2), (('draws outside the square', 3323),))
     """
-    try:
-        N = index(N)
-    except TypeError:
-        raise ValueError(f"N must be a whole number, at least 2, not {N!r}.") from None
-    if N < 2:
-        raise ValueError(f"N must be a whole number, at least 2, not {N!r}.")
+    N = check.whole("N", N, least=2)
     if seed is None:
-        raise ValueError("seed must be a number or a SeedSequence, not None: the draw must be repeatable.")
+        raise ValueError("seed is None; it must be a number or a SeedSequence, so that the draw can be repeated.")
     if not half_width > 0:
-        raise ValueError(f"half_width must be positive, not {half_width!r}.")
+        raise ValueError(f"half_width is {half_width!r}; it must be positive.")
     means = _checked_modes(modes)
     full = _checked_covariance(covariance, means.shape[1])
     X, draws = _draw(np.random.default_rng(seed), N, means, full, half_width)

@@ -7,7 +7,6 @@ import json
 import os
 import shutil
 import time
-import uuid
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from .._core.compile import user_cache
+from .._writing import whole
 from ._dataset import frozen, sha256_of
 from ._prepare import Prepared, Rows
 
@@ -32,7 +32,7 @@ class DamagedFileError(RuntimeError):
 
 
 def cache_folder() -> Path:
-    """Return the folder for fetched and prepared data; it need not exist.
+    """The folder for fetched and prepared data; it need not exist.
 
     The environment variable NYSTROM_CACHE names it; otherwise it is the platform's place for caches.
     """
@@ -44,7 +44,7 @@ def cache_folder() -> Path:
 
 def sweep(folder: Path) -> None:
     """Delete what processes killed a day ago or longer left in ``folder``."""
-    for path in folder.glob("*.part"):
+    for path in folder.glob("*.part*"):
         try:
             if time.time() - path.stat().st_mtime < STALE_AFTER:
                 continue
@@ -56,30 +56,18 @@ def sweep(folder: Path) -> None:
             continue  # another process was quicker, or the folder is not ours to tidy
 
 
-def _replace(path: Path, write: Callable[[Path], None]) -> None:
-    """Let ``write`` fill a file beside ``path``, then put it in the place of ``path`` in one step."""
-    part = path.with_name(f"{path.name}.{uuid.uuid4().hex}.part")
-    try:
-        write(part)
-        with open(part, "rb") as file:
-            os.fsync(file.fileno())
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
-
-
 def _files(key: str) -> tuple[Path, Path]:
     stem = f"{key}-v{FORMAT}"
     return cache_folder() / f"{stem}.npy", cache_folder() / f"{stem}.json"
 
 
 def is_stored(key: str) -> bool:
-    """Tell whether a matrix of this name is in the cache, damaged or not."""
+    """Whether a matrix of this name is in the cache, damaged or not."""
     return all(path.is_file() for path in _files(key))
 
 
 def load(key: str) -> Rows:
-    """Return stored rows as a read-only memory map.
+    """Stored rows as a read-only memory map.
 
     Raises
     ------
@@ -136,12 +124,12 @@ def _store(key: str, prepared: Prepared) -> None:
         part.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
 
     # The record last: without it the matrix does not count.
-    _replace(matrix, write_matrix)
-    _replace(record, write_record)
+    whole(matrix, write_matrix)
+    whole(record, write_record)
 
 
 def cached(key: str, make: Callable[[], Prepared], *, standardised: bool = False) -> Rows:
-    """Return the rows ``key`` from the cache, where ``make`` puts them if they are not yet there.
+    """The rows ``key`` from the cache, where ``make`` puts them if they are not yet there.
 
     Standardised rows that were stored without their mean and scale, as earlier versions did, are made again.
     Where the cache cannot be written, a warning says so and the rows are held in memory.

@@ -27,7 +27,7 @@ def row_blocks(rows: int, columns: int) -> Iterator[slice]:
 
 
 def sha256_of(X: NDArray[Any]) -> str:
-    """Return the sha256 of the C-ordered, little-endian float64 bytes of a matrix.
+    """The sha256 of the C-ordered, little-endian float64 bytes of a matrix.
 
     The matrix is read block by block: it may be a memory map larger than memory.
 
@@ -118,7 +118,7 @@ class Dataset:
         return points if self.mean is None or self.scale is None else self.mean + self.scale * points
 
     def report(self) -> str:
-        """Return a few lines that say what the data are, and what was removed from them."""
+        """A few lines that say what the data are, and what was removed from them."""
         steps = [f"  removed {count:,}: {reason}" for reason, count in self.removed]
         return "\n".join(
             [

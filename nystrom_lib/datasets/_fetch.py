@@ -14,6 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from .. import _validation as check
 from .._extras import needed
 from ._cache import cache_folder, sweep
 from ._miniboone_file import FILE_NAME, SHA256, URL, cached_text, open_text
@@ -112,10 +113,8 @@ def fetch_miniboone(
     FetchError
         If every attempt failed.
     """
-    if isinstance(retries, bool) or not isinstance(retries, int) or retries < 0:
-        raise ValueError(f"retries must be a whole number, at least 0, not {retries!r}.")
-    if not timeout > 0:
-        raise ValueError(f"timeout must be a positive number of seconds, not {timeout!r}.")
+    check.whole("retries", retries, least=0)
+    check.positive("timeout", timeout)
     target = cached_text()
     if target.is_file() and _sha256_of_file(target) == sha256:
         return target

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
+from .. import _validation as check
 from . import _miniboone_file, _standin
 from ._cache import DamagedFileError, cached, is_stored
 from ._dataset import Dataset, FloatArray
 from ._packaged import LICENCE
-from ._prepare import Prepared, check_ddof, prepare, said
+from ._prepare import Prepared, check_ddof, prepare, scaling
 
 CITATION = (
     "Roe, B. (2005). MiniBooNE particle identification [Dataset]. UCI Machine Learning Repository. "
@@ -39,7 +40,7 @@ def _parsed_key(digest: str) -> str:
 
 
 def _read(path: Path, expected: str | None) -> tuple[bytes, str]:
-    """Return the text of the file and its sha256, which must be the expected one if any is."""
+    """The text of the file and its sha256, which must be the expected one if any is."""
     text = _miniboone_file.read(path)
     digest = hashlib.sha256(text).hexdigest()
     if expected is None or digest == expected:
@@ -101,7 +102,7 @@ def _real(path: Path, expected: str | None, clean: bool, standardise: bool, ddof
         citation=CITATION,
         licence=LICENCE,
         columns=NAMES,
-        source=f"{path.name}, sha256 {digest}; {said(standardise, ddof)}",
+        source=f"{path.name}, sha256 {digest}; {scaling(standardise, ddof)}",
     )
 
 
@@ -115,7 +116,7 @@ def _stand_in(standardise: bool, ddof: int) -> Dataset:
         citation=_standin.CITATION,
         licence="drawn on the spot, no licence needed",
         columns=tuple(f"stand-in {column}" for column in NAMES),
-        source=f"numpy.random.default_rng, seed {_standin.SEED}; {said(standardise, ddof)}",
+        source=f"numpy.random.default_rng, seed {_standin.SEED}; {scaling(standardise, ddof)}",
     )
 
 
@@ -128,7 +129,7 @@ def miniboone(
     standardise: bool = True,
     ddof: int = 0,
 ) -> Dataset:
-    """Return the MiniBooNE data, 129,592 events with 50 attributes, or a labelled stand-in.
+    """The MiniBooNE data, 129,592 events with 50 attributes, or a labelled stand-in.
 
     The data are looked for in this order: ``path``; the environment variable NYSTROM_MINIBOONE; the cache,
     where `fetch_miniboone` puts them. If they are nowhere, artificial data of the same shape take their
@@ -163,19 +164,18 @@ def miniboone(
     ('MiniBooNE stand-in', True, (129592, 50))
     """
     check_ddof(ddof)
-    if stand_in not in ("auto", "never", "always"):
-        raise ValueError(f"stand_in must be 'auto', 'never' or 'always', not {stand_in!r}.")
+    check.choice("stand_in", stand_in, ("auto", "never", "always"))
     if stand_in == "always":
         if path is not None:
-            raise ValueError(f"path must not be given ({os.fspath(path)!r}) together with stand_in='always'.")
+            raise ValueError(f"path is {os.fspath(path)!r}; with stand_in='always' it must be left out.")
         return _stand_in(standardise, ddof)
-    found = _miniboone_file.locate(path)
-    if found is None:
+    file = _miniboone_file.locate(path)
+    if file is None:
         fetched = _miniboone_file.cached_text()
         if fetched.is_file() or (sha256 is not None and is_stored(_parsed_key(sha256))):
-            found = fetched
-    if found is not None:
-        return _real(found, sha256, clean, standardise, ddof)
+            file = fetched
+    if file is not None:
+        return _real(file, sha256, clean, standardise, ddof)
     if stand_in == "never":
         raise FileNotFoundError(
             "MiniBooNE is not here: name the file by path or NYSTROM_MINIBOONE, fetch it with "

@@ -29,7 +29,7 @@ def cached_text() -> Path:
 
 
 def _in_folder(folder: Path) -> Path | None:
-    """Return the text, or else an archive that holds it, from a folder."""
+    """The text, or else an archive that holds it, from a folder."""
     if (folder / FILE_NAME).is_file():
         return folder / FILE_NAME
     archives = (path for path in sorted(folder.glob("*.zip")) if "miniboone" in path.name.lower())
@@ -37,7 +37,7 @@ def _in_folder(folder: Path) -> Path | None:
 
 
 def locate(path: str | os.PathLike[str] | None) -> Path | None:
-    """Return the file named by the argument or by the environment, or None if neither names any.
+    """The file named by the argument or by the environment, or None if neither names any.
 
     Raises
     ------
@@ -50,13 +50,13 @@ def locate(path: str | os.PathLike[str] | None) -> Path | None:
     if given is None:
         return None
     place = Path(given).expanduser()
-    found = _in_folder(place) if place.is_dir() else place
-    if found is None or not found.is_file():
+    file = _in_folder(place) if place.is_dir() else place
+    if file is None or not file.is_file():
         raise FileNotFoundError(
             f"{named} names {str(place)!r}; allowed are {FILE_NAME}, the repository's zip archive of it, "
             "or a folder that holds one of them."
         )
-    return found
+    return file
 
 
 def open_text(path: Path) -> IO[bytes]:
@@ -77,7 +77,7 @@ def open_text(path: Path) -> IO[bytes]:
 
 
 def read(path: Path) -> bytes:
-    """Return the text of the file."""
+    """The text of the file."""
     try:
         with open_text(path) as file:
             return file.read()
@@ -86,7 +86,7 @@ def read(path: Path) -> bytes:
 
 
 def parse(text: bytes, path: Path) -> FloatArray:
-    """Return the rows of the text: first all signal events, then all background events.
+    """The rows of the text: first all signal events, then all background events.
 
     The first line holds the two counts. Each other line holds 50 numbers in Fortran's E14.6 layout, which
     always leaves a blank between two of them.
@@ -96,7 +96,7 @@ def parse(text: bytes, path: Path) -> FloatArray:
     try:
         signal, background = (int(count) for count in header.split())
     except ValueError as error:
-        raise ValueError(f"{wrong}: its first line must hold two counts, not {header[:40]!r}.") from error
+        raise ValueError(f"{wrong}: its first line is {header[:40]!r}; it must hold two counts.") from error
     try:
         X = np.loadtxt(io.TextIOWrapper(io.BytesIO(body), encoding="ascii"), ndmin=2, comments=None)
     except ValueError as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import difflib
 import functools
 import hashlib
 import json
@@ -20,12 +19,12 @@ from typing import Any, TypeAlias, TypedDict, Unpack, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _validation as check
 from .._extras import needed
-from .._validation import shown
 from . import _text
 from ._cache import cached
 from ._dataset import Dataset, FloatArray, frozen, row_blocks, sha256_of
-from ._prepare import Missing, Prepared, Rows, check_ddof, prepare, said
+from ._prepare import Missing, Prepared, Rows, check_ddof, prepare, scaling
 
 Column: TypeAlias = str | int
 
@@ -75,12 +74,8 @@ def _check_options(options: Options) -> None:
     known = tuple(Options.__annotations__)
     for name in options:
         if name not in known:
-            close = difflib.get_close_matches(name, known, n=1)
-            hint = f" (did you mean {close[0]!r}?)" if close else ""
-            raise TypeError(f"{name!r} is no option{hint}; there are {', '.join(known)}.")
-    missing = options.get("missing", "drop")
-    if missing not in get_args(Missing):
-        raise ValueError(f"missing must be one of 'drop', 'keep' and 'refuse', not {missing!r}.")
+            raise TypeError(f"{name!r} is no option{check.did_you_mean(name, known)}; there are {', '.join(known)}.")
+    check.choice("missing", options.get("missing", "drop"), get_args(Missing))
     check_ddof(options.get("ddof", 0))
 
 
@@ -89,10 +84,10 @@ def _array_table(data: NDArray[Any], what: str) -> _Table:
         data = np.ma.filled(data.astype(np.float64), np.nan)
     if data.ndim != 2:
         raise ValueError(
-            f"{what} must have a row per point, two dimensions in all, not the shape {data.shape}."
+            f"{what} has the shape {data.shape}; it must have a row per point, two dimensions in all."
         )
     if data.dtype.kind not in "biuf":
-        raise ValueError(f"{what} must hold real numbers, not the type {data.dtype}.")
+        raise ValueError(f"{what} has the type {data.dtype}; it must hold real numbers.")
     names = tuple(f"x{j}" for j in range(data.shape[1]))
     return _Table(data, names, (None,) * len(names))
 
@@ -123,9 +118,10 @@ def _example(column: Any, where: Callable[[int], str]) -> str:
     """The first value of a column that is not a number, and where it is."""
     for row, value in enumerate(column):
         if isinstance(value, str) and not _text.is_number(value):
-            return f"{shown(value)} in {where(row)}"
+            return f"{check.shown(value)} in {where(row)}"
     present = column.dropna()
-    return f"{column.dtype}, for example {shown(present.iloc[0])}" if len(present) else f"{column.dtype}, no value"
+    example = f"for example {check.shown(present.iloc[0])}" if len(present) else "no value"
+    return f"{column.dtype}, {example}"
 
 
 def _taken_apart(frame: Any, options: Options, what: str) -> tuple[Any, Options]:
@@ -154,7 +150,7 @@ def _taken_apart(frame: Any, options: Options, what: str) -> tuple[Any, Options]
 
 
 def _position(column: Column, names: tuple[str, ...], argument: str) -> int:
-    """Return which column of the source is meant: a name comes first, then a number from 0."""
+    """Which column of the source is meant: a name comes first, then a number from 0."""
     wanted = str(column)
     if names.count(wanted) > 1:
         raise ValueError(
@@ -164,8 +160,7 @@ def _position(column: Column, names: tuple[str, ...], argument: str) -> int:
         return names.index(wanted)
     if isinstance(column, int | np.integer) and not isinstance(column, bool) and 0 <= column < len(names):
         return int(column)
-    close = difflib.get_close_matches(wanted, names, n=1)
-    hint = f" (did you mean {close[0]!r}?)" if close else ""
+    hint = check.did_you_mean(wanted, names)
     shown = ", ".join(map(repr, names[:20])) + (", …" if len(names) > 20 else "")
     raise ValueError(f"{argument} names {column!r}, which is no column{hint}; there are {shown}.")
 
@@ -181,15 +176,15 @@ def _is_list(value: Any) -> bool:
 def _positions(
     names: tuple[str, ...], columns: Sequence[Column] | None, without: Sequence[Column]
 ) -> list[int]:
-    """Return which columns of the source are chosen, in the order asked for."""
+    """Which columns of the source are chosen, in the order asked for."""
     for argument, value in (("columns", columns), ("without", without)):
         if value is not None and not _is_list(value):
-            raise ValueError(f"{argument} must be a list of names or numbers, not {shown(value)}.")
+            raise ValueError(f"{argument} is {check.shown(value)}; it must be a list of names or numbers.")
     positions = (
         list(range(len(names))) if columns is None else [_position(column, names, "columns") for column in columns]
     )
     if len(set(positions)) < len(positions):
-        raise ValueError(f"columns must name each column once, not {list(columns or ())!r}.")
+        raise ValueError(f"columns is {list(columns or ())!r}; it must name each column once.")
     left_out = {_position(column, names, "without") for column in without}
     return [position for position in positions if position not in left_out]
 
@@ -197,7 +192,7 @@ def _positions(
 def _choose(
     table: _Table, columns: Sequence[Column] | None, without: Sequence[Column], what: str
 ) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Return the chosen columns of the matrix and their names, in the order asked for."""
+    """The chosen columns of the matrix and their names, in the order asked for."""
     positions = _positions(table.names, columns, without)
     refused = [position for position in positions if table.unusable[position] is not None]
     if refused:
@@ -214,7 +209,7 @@ def _choose(
 
 
 def _fingerprint(values: NDArray[Any], recipe: _Recipe) -> str:
-    """Return a name for the result: equal sources and equal recipes have equal ones."""
+    """A name for the result: equal sources and equal recipes have equal ones."""
     digest = hashlib.sha256(json.dumps(asdict(recipe), sort_keys=True).encode())
     digest.update(f"{values.dtype.str}{values.shape}".encode())
     for rows in row_blocks(*values.shape):
@@ -268,7 +263,7 @@ def _build(table: _Table, what: str, origin: str, default_name: str, options: Op
         citation=options.get("citation", CITATION),
         licence=options.get("licence", LICENCE),
         columns=names,
-        source=f"{origin}; {said(standardise, ddof)}",
+        source=f"{origin}; {scaling(standardise, ddof)}",
     )
 
 
@@ -279,7 +274,7 @@ def _is_pandas(data: object) -> bool:
 
 
 def from_array(data: Any, **options: Unpack[Options]) -> Dataset:
-    """Make a data set of a NumPy array or a pandas object.
+    """A data set of a NumPy array or a pandas object.
 
     Parameters
     ----------
@@ -333,7 +328,7 @@ def from_array(data: Any, **options: Unpack[Options]) -> Dataset:
     elif isinstance(data, np.ndarray):
         table, origin = _array_table(data, what), "a NumPy array"
     else:
-        raise TypeError(f"data must be a NumPy array or a pandas object, not {type(data).__name__}.")
+        raise TypeError(f"data is a {type(data).__name__}; it must be a NumPy array or a pandas object.")
     return _build(table, what, origin, "your data", options)
 
 
@@ -360,19 +355,19 @@ def _read_npz(path: Path, array: str | None) -> NDArray[Any]:
         if array is None and len(archive.files) == 1:
             array = archive.files[0]
         if array not in archive.files:
-            raise ValueError(f"array must name one of its arrays ({', '.join(archive.files)}), not {array!r}")
-        found: Any = archive[array]
-    if not isinstance(found, np.ndarray):
+            raise ValueError(f"array is {array!r}; it must name one of its arrays ({', '.join(archive.files)})")
+        values: Any = archive[array]
+    if not isinstance(values, np.ndarray):
         raise ValueError(f"{array} is no array")
-    return found
+    return values
 
 
 def _read_npy(path: Path) -> NDArray[Any]:
     with open(path, "rb") as file:
         if file.read(len(np.lib.format.MAGIC_PREFIX)) != np.lib.format.MAGIC_PREFIX:
             raise ValueError("it does not begin as such a file does")
-    found: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
-    return found
+    values: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+    return values
 
 
 def _no_objects(error: Exception) -> str:
@@ -384,7 +379,7 @@ def _no_objects(error: Exception) -> str:
 
 @dataclass(frozen=True)
 class _Asked:
-    """How to read a file, as far as it was said."""
+    """How to read a file, as far as the caller says."""
 
     separator: str | None
     header: bool | None
@@ -434,7 +429,7 @@ def from_file(
     array: str | None = None,
     **options: Unpack[Options],
 ) -> Dataset:
-    """Make a data set of a file: CSV (also compressed), Parquet, NPY or NPZ.
+    """A data set of a file: CSV (also compressed), Parquet, NPY or NPZ.
 
     Nothing in the file is executed: arrays of Python objects are refused.
 
@@ -466,7 +461,7 @@ def from_file(
     kind = (endings[-2] if len(endings) > 1 else "") if packed else (endings[-1] if endings else "")
     allowed = (*_text.SUFFIXES, *(() if packed else (".parquet", ".pq", ".npy", ".npz")))
     if kind not in allowed:
-        raise ValueError(f"path must end in one of {', '.join(allowed)}, not {place.name!r}.")
+        raise ValueError(f"path is {place.name!r}; it must end in one of {', '.join(allowed)}.")
     if not place.is_file():
         raise FileNotFoundError(f"path names {str(place)!r}, which is not a file.")
     asked = _Asked(_text.as_separator(separator), header, array)

@@ -12,9 +12,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _validation as check
 from ._cache import DamagedFileError
 from ._dataset import Dataset, FloatArray, Removed
-from ._prepare import check_ddof, prepare, said
+from ._prepare import check_ddof, prepare, scaling
 
 LICENCE = "CC BY 4.0 (https://creativecommons.org/licenses/by/4.0/)"
 
@@ -58,7 +59,7 @@ def _folder() -> Traversable:
 
 
 def _fields(name: str, sha256: str) -> list[list[str]]:
-    """Return the fields of each line of a packaged file that is exactly the repository's."""
+    """The fields of each line of a packaged file that is exactly the repository's."""
     path = _folder() / name
     try:
         raw = gzip.decompress(path.read_bytes())
@@ -103,7 +104,7 @@ def _dataset(
         citation=citation,
         licence=LICENCE,
         columns=columns,
-        source=f"{origin}; {said(standardise, ddof)}",
+        source=f"{origin}; {scaling(standardise, ddof)}",
     )
 
 
@@ -114,7 +115,7 @@ def abalone(
     standardise: bool = True,
     ddof: int = 0,
 ) -> Dataset:
-    """Return the Abalone data: 4,175 molluscs with eight attributes.
+    """The Abalone data: 4,175 molluscs with eight attributes.
 
     The paper speaks of the eight attributes, without naming them. The repository lists sex and seven
     measurements as attributes and the number of rings as the target.
@@ -143,8 +144,7 @@ def abalone(
     >>> abalone("rings").columns[-1]
     'rings'
     """
-    if attributes not in ("sex", "rings"):
-        raise ValueError(f"attributes must be 'sex' or 'rings', not {attributes!r}.")
+    check.choice("attributes", attributes, ("sex", "rings"))
     fields = _fields("abalone.data.gz", ABALONE_SHA256)
     measured = np.array([row[1:8] for row in fields], dtype=np.float64)
     if attributes == "sex":
@@ -168,7 +168,7 @@ def abalone(
 
 
 def magic(*, clean: bool = True, standardise: bool = True, ddof: int = 0) -> Dataset:
-    """Return the MAGIC Gamma Telescope data: 18,905 events with ten attributes.
+    """The MAGIC Gamma Telescope data: 18,905 events with ten attributes.
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ class Prepared:
     scale: FloatArray | None = None
 
     def collect(self) -> Rows:
-        """Return all rows as one read-only array."""
+        """All rows as one read-only array."""
         X = np.empty(self.shape)
         digest = hashlib.sha256()
         start = 0
@@ -56,10 +56,10 @@ class Prepared:
 def check_ddof(ddof: int) -> None:
     """Refuse any other divisor than N and N − 1."""
     if isinstance(ddof, bool) or ddof not in (0, 1):
-        raise ValueError(f"ddof must be 0 (divisor N) or 1 (divisor N - 1), not {ddof!r}.")
+        raise ValueError(f"ddof is {ddof!r}; it must be 0 (divisor N) or 1 (divisor N - 1).")
 
 
-def said(standardise: bool, ddof: int) -> str:
+def scaling(standardise: bool, ddof: int) -> str:
     """Say in words what was done to the columns, for `Dataset.source`."""
     if not standardise:
         return "columns as they are in the source"
@@ -113,7 +113,7 @@ class _Survey:
 
 def _survey(reader: _Reader, missing: Missing) -> _Survey:
     d = len(reader.chosen)
-    found = _Survey(
+    survey = _Survey(
         keep=np.zeros(len(reader.source), dtype=bool),
         missing_rows=0,
         missing_values=0,
@@ -126,49 +126,49 @@ def _survey(reader: _Reader, missing: Missing) -> _Survey:
     for rows, block in reader.blocks():
         absent = np.isnan(block)
         incomplete: NDArray[np.bool_] = np.asarray(absent.any(axis=1))
-        found.missing_rows += int(incomplete.sum())
-        found.missing_values += int(absent.sum())
+        survey.missing_rows += int(incomplete.sum())
+        survey.missing_values += int(absent.sum())
         if missing == "drop" and incomplete.any():
             block, absent = block[~incomplete], absent[~incomplete]
         taken = ~incomplete if missing == "drop" else np.ones(len(incomplete), dtype=np.bool_)
         candidates = np.arange(len(taken)) if reader.keep is None else np.flatnonzero(reader.keep[rows])
-        found.keep[rows.start + candidates] = taken
-        found.infinite |= np.isinf(block).any(axis=0)
+        survey.keep[rows.start + candidates] = taken
+        survey.infinite |= np.isinf(block).any(axis=0)
         # fmin and fmax pass over NaN, and unlike nanmin they do so for a column that has nothing else.
-        np.fmin(found.lowest, np.fmin.reduce(block, axis=0, initial=np.inf), out=found.lowest)
-        np.fmax(found.highest, np.fmax.reduce(block, axis=0, initial=-np.inf), out=found.highest)
+        np.fmin(survey.lowest, np.fmin.reduce(block, axis=0, initial=np.inf), out=survey.lowest)
+        np.fmax(survey.highest, np.fmax.reduce(block, axis=0, initial=-np.inf), out=survey.highest)
         with np.errstate(over="ignore", invalid="ignore"):
-            found.total += np.where(absent, 0.0, block).sum(axis=0)
-        found.present += (~absent).sum(axis=0)
-    return found
+            survey.total += np.where(absent, 0.0, block).sum(axis=0)
+        survey.present += (~absent).sum(axis=0)
+    return survey
 
 
-def _check(found: _Survey, names: Sequence[str], missing: Missing, what: str) -> None:
+def _check(survey: _Survey, names: Sequence[str], missing: Missing, what: str) -> None:
     """Refuse, in one sentence each, rows that no experiment could use."""
-    if missing == "refuse" and found.missing_rows:
+    if missing == "refuse" and survey.missing_rows:
         raise ValueError(
-            f"{what} has {found.missing_rows:,} rows with missing values; "
+            f"{what} has {survey.missing_rows:,} rows with missing values; "
             "allow missing='drop' or missing='keep', or choose other columns."
         )
-    left = int(found.keep.sum())
+    left = int(survey.keep.sum())
     if left < FEWEST_ROWS:
-        drops = missing == "drop" and found.missing_rows
-        dropped = f" after {found.missing_rows:,} with missing values were dropped" if drops else ""
+        drops = missing == "drop" and survey.missing_rows
+        dropped = f" after {survey.missing_rows:,} with missing values were dropped" if drops else ""
         raise ValueError(f"{what} has too few rows: {left}{dropped}; at least {FEWEST_ROWS} are needed.")
-    if found.infinite.any():
+    if survey.infinite.any():
         raise ValueError(
-            f"{what} has infinite values in {named(names, found.infinite)}; only finite ones are allowed."
+            f"{what} has infinite values in {named(names, survey.infinite)}; only finite ones are allowed."
         )
-    huge = ~np.isfinite(found.total)
+    huge = ~np.isfinite(survey.total)
     if huge.any():
         raise ValueError(
             f"{what} has values too large to be added up in double precision in {named(names, huge)}; "
             "rescale first."
         )
-    empty = found.present == 0
+    empty = survey.present == 0
     if empty.any():
         raise ValueError(f"{what} has no value at all in {named(names, empty)}; leave out what is empty.")
-    constant = found.lowest == found.highest
+    constant = survey.lowest == survey.highest
     if constant.any():
         raise ValueError(
             f"{what} is constant in {named(names, constant)}, which says nothing about the points; "
@@ -177,16 +177,16 @@ def _check(found: _Survey, names: Sequence[str], missing: Missing, what: str) ->
 
 
 def _scale(
-    reader: _Reader, found: _Survey, mean: FloatArray, ddof: int, names: Sequence[str], what: str
+    reader: _Reader, survey: _Survey, mean: FloatArray, ddof: int, names: Sequence[str], what: str
 ) -> FloatArray:
-    """Return the standard deviations by a second pass, which does not cancel where the mean is large."""
+    """The standard deviations by a second pass, which does not cancel where the mean is large."""
     squares = np.zeros(len(names))
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        for _, block in reader.blocks(found.keep):
+        for _, block in reader.blocks(survey.keep):
             block -= mean
             block[np.isnan(block)] = 0.0
             squares += (block * block).sum(axis=0)
-        scale: FloatArray = np.sqrt(squares / (int(found.keep.sum()) - ddof))
+        scale: FloatArray = np.sqrt(squares / (int(survey.keep.sum()) - ddof))
     lost = ~np.isfinite(scale) | (scale < np.finfo(np.float64).tiny ** 0.5)
     if lost.any():
         raise ValueError(
@@ -237,14 +237,14 @@ def prepare(
     reader = _Reader(
         source, tuple(range(source.shape[1])) if chosen is None else tuple(chosen), tuple(codes), keep
     )
-    found = _survey(reader, missing)
-    _check(found, names, missing, what)
-    mean = found.total / found.present
-    scale = _scale(reader, found, mean, ddof, names, what) if standardise else None
+    survey = _survey(reader, missing)
+    _check(survey, names, missing, what)
+    mean = survey.total / survey.present
+    scale = _scale(reader, survey, mean, ddof, names, what) if standardise else None
 
     def blocks() -> Iterator[FloatArray]:
-        for _, block in reader.blocks(found.keep):
-            if found.missing_values and missing == "keep":
+        for _, block in reader.blocks(survey.keep):
+            if survey.missing_values and missing == "keep":
                 block = np.where(np.isnan(block), mean, block)
             if scale is not None:
                 block -= mean
@@ -253,18 +253,18 @@ def prepare(
 
     steps = removed
     if missing == "drop":
-        steps = (*steps, ("rows with missing values", found.missing_rows))
+        steps = (*steps, ("rows with missing values", survey.missing_rows))
     if missing == "keep":
-        kept = f"{found.missing_rows:,} rows with missing values kept"
-        steps = (*steps, (f"{kept}, {found.missing_values:,} values replaced by the mean of their column", 0))
+        kept = f"{survey.missing_rows:,} rows with missing values kept"
+        steps = (*steps, (f"{kept}, {survey.missing_values:,} values replaced by the mean of their column", 0))
     return Prepared(
-        shape=(int(found.keep.sum()), len(names)),
+        shape=(int(survey.keep.sum()), len(names)),
         removed=steps,
         blocks=blocks,
         unchanged=(
             not standardise
-            and bool(found.keep.all())
-            and not found.missing_values
+            and bool(survey.keep.all())
+            and not survey.missing_values
             and reader.chosen == tuple(range(source.shape[1]))
             and source.dtype == np.dtype("<f8")
         ),

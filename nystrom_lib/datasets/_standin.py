@@ -20,7 +20,7 @@ CITATION = (
 
 
 def draw() -> FloatArray:
-    """Return 129,592 points with 50 features, the same on every machine and in every run.
+    """129,592 points with 50 features, the same on every machine and in every run.
 
     Two classes overlap; six common factors carry most of the variance; features are skewed and have heavy
     tails of unequal weight. The weights were chosen so that the spread of the features' central halves,

@@ -29,10 +29,10 @@ class KernelFeatures:
         """A row for each sample."""
         if issparse(X):
             X = X.toarray()
-        found = self._approximation.features(self._meaning.place(X))
+        features = self._approximation.features(self._meaning.place(X))
         if self._meaning.factor != 1.0:
-            found *= math.sqrt(self._meaning.factor)
-        return found
+            features *= math.sqrt(self._meaning.factor)
+        return features
 
     def normalization(self) -> Array:
         """M with f(x) = M k(x)."""
@@ -78,8 +78,8 @@ class ColumnFeatures:
 
     def _explains(self, matrix: Array, precision: float) -> bool:
         """Whether what the factor leaves is rounding: if not, the matrix is not positive."""
-        found = self._solve(matrix)
-        left = np.abs(matrix - found @ found.T).max()
+        features = self._solve(matrix)
+        left = np.abs(matrix - features @ features.T).max()
         return bool(left <= math.sqrt(precision) * np.abs(matrix).max())
 
     def normalization(self) -> Array:

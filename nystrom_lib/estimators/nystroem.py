@@ -30,7 +30,6 @@ from .features import ColumnFeatures, KernelFeatures
 from .kernels import NAMES, OWN_NAMES, Columns, Meaning, Precomputed, meant
 
 OPTIMISED = ("optimised", *OBJECTIVES)  #: these move points, by the kernel's derivatives
-BY_DISTANCE = ("kmeans", "kmeans++")  #: these need points, not a kernel matrix
 
 
 class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -172,12 +171,12 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         check_is_fitted(self)
         X = self._checked(X, reset=False)
         with self._threads():
-            found = self._features(X)
+            features = self._features(X)
         single = X.dtype == self.components_.dtype == np.float32
-        missing = self._n_features_out - found.shape[1]
+        missing = self._n_features_out - features.shape[1]
         if missing:
-            found = np.pad(found, ((0, 0), (0, missing)))
-        return found.astype(np.float32 if single else np.float64, copy=False)
+            features = np.pad(features, ((0, 0), (0, missing)))
+        return features.astype(np.float32 if single else np.float64, copy=False)
 
     # --- what is meant
 
@@ -216,7 +215,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
 
     def _chosen(self, meaning: Meaning, X: Any) -> tuple[Any, NDArray[np.int64] | None]:
         """The landmarks, and which samples they are."""
-        points, indices = self._given(X) if not isinstance(self.landmarks, str) else self._found(meaning, X)
+        points, indices = self._given(X) if not isinstance(self.landmarks, str) else self._selected(meaning, X)
         return (points.astype(X.dtype, copy=False), None) if indices is None else (X[indices], indices)
 
     def _given(self, X: Any) -> tuple[Any, NDArray[np.int64] | None]:
@@ -226,7 +225,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
             raise ValueError("landmarks holds points; with a precomputed kernel it must hold indices of samples.")
         return check.points("landmarks", self.landmarks, dimension=X.shape[1], like="X"), None
 
-    def _found(self, meaning: Meaning, X: Any) -> tuple[Any, NDArray[np.int64] | None]:
+    def _selected(self, meaning: Meaning, X: Any) -> tuple[Any, NDArray[np.int64] | None]:
         rng, n, kernel = check_random_state(self.random_state), self._number(X.shape[0]), meaning.kernel
         if self.landmarks == "uniform":
             return None, rng.permutation(X.shape[0])[:n].astype(np.int64)  # scikit-learn's draw
@@ -235,8 +234,8 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         seed = int(rng.randint(np.iinfo(np.int32).max))
         if self.landmarks in OPTIMISED:
             method = "auto" if self.landmarks == "optimised" else self.landmarks
-            found = find_landmarks(kernel, data, n, method=method, seed=seed)
-            return meaning.back(found.sample), found.indices
+            landmarks = find_landmarks(kernel, data, n, method=method, seed=seed)
+            return meaning.back(landmarks.sample), landmarks.indices
         if STARTS[self.landmarks].subset:
             return None, initial_indices(kernel, data, n, self.landmarks, seed=seed)
         return meaning.back(initial_sample(kernel, data, n, self.landmarks, seed=seed)), None
@@ -254,12 +253,12 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
 
     def _refuse_impossible(self, kernel: Kernel) -> None:
         if isinstance(kernel, Columns | Precomputed) and self.landmarks in OPTIMISED:
-            possible = [name for name in STARTS if not (self._precomputed and name in BY_DISTANCE)]
+            possible = [name for name, start in STARTS.items() if not (self._precomputed and start.by_distance)]
             raise ValueError(
                 f"landmarks is {self.landmarks!r}, which needs derivatives, and kernel is {kernel.described}; for it"
                 f" landmarks must be {', '.join(map(repr, possible))} or an array."
             )
-        if self._precomputed and self.landmarks in BY_DISTANCE:
+        if self._precomputed and STARTS[self.landmarks].by_distance:
             raise ValueError(f"landmarks is {self.landmarks!r}, which needs points, and kernel is 'precomputed'.")
 
     # --- features

@@ -49,7 +49,10 @@ class Objective(ABC):
 
     @abstractmethod
     def value(self, sample: ArrayLike) -> float:
-        """The objective itself, from all the data, to the digits the library's criteria have."""
+        """The objective itself, from all the data, to the digits the library's criteria have.
+
+        It is at least 0, and 0 where the landmarks are the data.
+        """
 
     @abstractmethod
     def prepare(self, n: int, points: int) -> Evaluate:
@@ -72,8 +75,8 @@ class Objective(ABC):
         sample = self.checked(sample)
         picks = EVERYTHING if batch is None else as_writable(check.indices("batch", batch, len(self.data)))
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            found = self.prepare(len(sample), len(picks) or len(self.data))(sample, picks)[1]
-        return check.finite("The gradient", found)
+            gradient = self.prepare(len(sample), len(picks) or len(self.data))(sample, picks)[1]
+        return check.finite("The gradient", gradient)
 
     def checked(self, sample: ArrayLike) -> Array:
         """The landmarks as an array of as many coordinates as the data have."""

@@ -112,7 +112,7 @@ class LocalLoops:
         self.most = min(points, max(local.LANES, _NUMBERS // (self.k * self.d)))
         self.diagonal = float(self.kernel.diagonal(np.zeros((1, self.d)))[0])
         self._errors = np.empty(self.most)
-        self._found = np.empty((self.most, self.k, self.d))
+        self._forces = np.empty((self.most, self.k, self.d))
         self._near = np.empty((self.most, self.k), dtype=np.int64)
         self._scratch: dict[int, Any] = {}
         self._tiles: dict[int, Any] = {}
@@ -132,8 +132,8 @@ class LocalLoops:
 
         def search(points: Array) -> Indices:
             workers = available() if len(points) * self.k > 5000 else 1
-            found: Indices = tree.query(points, self.k, workers=workers)[1].reshape(len(points), self.k)
-            return np.minimum(found, self.n - 1)  # n stands for none, where even the nearest are infinitely far away
+            near: Indices = tree.query(points, self.k, workers=workers)[1].reshape(len(points), self.k)
+            return np.minimum(near, self.n - 1)  # n stands for none, where even the nearest are infinitely far away
 
         return search
 
@@ -153,9 +153,9 @@ class LocalLoops:
 
     def add_gradient(self, sample: Array, points: Array, near: Indices, gradient: Array) -> Array:
         """The errors, and the sum of their gradients added to ``gradient``."""
-        found = self._found[: len(points)]
-        errors = self._run(local.errors_and_forces, profiles.TANGENT, sample, points, near, found)
-        local.scatter(near, found, gradient)
+        forces = self._forces[: len(points)]
+        errors = self._run(local.errors_and_forces, profiles.TANGENT, sample, points, near, forces)
+        local.scatter(near, forces, gradient)
         return errors
 
     def _run(self, loop: Any, action: int, sample: Array, points: Array, near: Indices, *out: Array) -> Array:

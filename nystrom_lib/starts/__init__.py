@@ -18,8 +18,8 @@ __all__ = ["STARTS", "initial_indices", "initial_sample"]
 #: The starts by name.
 STARTS = {
     "uniform": Start(uniform.draw),
-    "kmeans++": Start(kmeans_plus_plus.draw),
-    "kmeans": Start(kmeans.draw, subset=False),
+    "kmeans++": Start(kmeans_plus_plus.draw, by_distance=True),
+    "kmeans": Start(kmeans.draw, subset=False, by_distance=True),
     "rpcholesky": Start(rpcholesky.draw),
     "greedy": Start(greedy.draw, random=False),
     "herding": Start(herding.draw),

@@ -33,6 +33,7 @@ class Start(NamedTuple):
     draw: Callable[[Kernel, NDArray[Any], int, np.random.Generator], Drawn]
     random: bool = True  #: whether it needs a seed
     subset: bool = True  #: whether its points are data points
+    by_distance: bool = False  #: whether it measures distances itself, so that a kernel matrix would not do
 
 
 def at(data: NDArray[Any], indices: Indices) -> Drawn:

@@ -30,10 +30,10 @@ from .cholesky import PartialCholesky
 
 def draw(kernel: Kernel, data: NDArray[Any], n: int, rng: np.random.Generator) -> Drawn:
     """The largest residual, n times."""
-    found = PartialCholesky(kernel, data, n)
-    while len(found.pivots) < n:
-        worst = np.argmax(found.residual)
-        if not found.residual[worst] > 0.0:
+    cholesky = PartialCholesky(kernel, data, n)
+    while len(cholesky.pivots) < n:
+        worst = np.argmax(cholesky.residual)
+        if not cholesky.residual[worst] > 0.0:
             break
-        found.add(np.array([worst]), np.sqrt(found.residual[[[worst]]]))
-    return at(data, fill_up(data, found.pivots, n))
+        cholesky.add(np.array([worst]), np.sqrt(cholesky.residual[[[worst]]]))
+    return at(data, fill_up(data, cholesky.pivots, n))

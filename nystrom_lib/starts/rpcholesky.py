@@ -40,17 +40,17 @@ LEAST = 8  #: proposals of a block, at least
 
 def draw(kernel: Kernel, data: NDArray[Any], n: int, rng: np.random.Generator) -> Drawn:
     """Accelerated RPCholesky."""
-    found = PartialCholesky(kernel, data, n)
+    cholesky = PartialCholesky(kernel, data, n)
     size = max(LEAST, math.ceil(n / BLOCKS))
-    while len(found.pivots) < n and (total := found.residual.sum()) > 0.0:
-        proposed = rng.choice(len(data), size, p=found.residual / total)
-        accepted, lower = _rejection(found.between(proposed), found.floor[proposed], rng.random(size))
-        accepted = accepted[: n - len(found.pivots)]
+    while len(cholesky.pivots) < n and (total := cholesky.residual.sum()) > 0.0:
+        proposed = rng.choice(len(data), size, p=cholesky.residual / total)
+        accepted, lower = _rejection(cholesky.between(proposed), cholesky.floor[proposed], rng.random(size))
+        accepted = accepted[: n - len(cholesky.pivots)]
         if len(accepted):
-            found.add(proposed[accepted], lower[accepted, : len(accepted)])
+            cholesky.add(proposed[accepted], lower[accepted, : len(accepted)])
         else:
-            found.residual[proposed[0]] = 0.0  # it was rounding
-    return at(data, fill_up(data, found.pivots, n, rng))
+            cholesky.residual[proposed[0]] = 0.0  # it was rounding
+    return at(data, fill_up(data, cholesky.pivots, n, rng))
 
 
 def _rejection(left: Array, floor: Array, chance: Array) -> tuple[Indices, Array]:

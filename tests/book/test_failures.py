@@ -88,10 +88,3 @@ def test_missing_results_stop_the_build(tmp_path: Path) -> None:
 def test_no_cores_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="jobs is 0; it must be at least 1"):
         book.build(jobs=0, source=tmp_path, out=tmp_path)
-
-
-def test_runs_that_are_none_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(book.BookError, match="run_folders is empty"):
-        book.build_small([], tmp_path)
-    with pytest.raises(book.BookError, match="holds 0 notebooks"):
-        book.build_small([tmp_path], tmp_path / "out")

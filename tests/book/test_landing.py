@@ -6,7 +6,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
-import pytest
 
 from nystrom_lib.companion.book import landing, status
 
@@ -59,14 +58,6 @@ def test_the_cards_lead_to_where_the_numbers_come_from() -> None:
     text = landing.cards(landing.numbers(ALL, VERDICTS))
     assert text.count(":::{grid-item-card}") == 5
     assert ":link: /claims" in text
-
-
-@pytest.mark.parametrize(
-    ("seconds", "words"),
-    [(0.2, "0.2 s"), (59.4, "59 s"), (61, "1 min 01 s"), (3600, "1 h 00 min"), (9e4, "25 h 00 min")],
-)
-def test_times_are_easy_to_read(seconds: float, words: str) -> None:
-    assert status.duration(seconds) == words
 
 
 def test_the_foot_of_a_chapter_is_read() -> None:

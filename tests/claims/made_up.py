@@ -8,7 +8,7 @@ import numpy as np
 from nystrom_lib.companion.claims import CLAIMS, Verdict, measure
 from nystrom_lib.companion.experiments.outcome import Outcome
 from nystrom_lib.companion.experiments.paper import PAPER
-from nystrom_lib.companion.results.archive import Stored
+from nystrom_lib.companion.results.archive import Archive
 from nystrom_lib.companion.results.table import Results
 
 Values = Callable[[str, np.random.Generator], tuple[np.ndarray, np.ndarray]]
@@ -64,7 +64,7 @@ def values(ratio: float | dict[str, float], scatter: float = 0.05, linked: bool 
 
 def decided(folder: Path, claim: str, choose: Callable[[str], Results]) -> Verdict:
     """Judge a claim by made-up results of all that it needs."""
-    stored = Stored(folder)
+    stored = Archive(folder)
     stored._read = {name: choose(name) for name in CLAIMS[claim].results}  # as if read from files, only sooner
     return measure(CLAIMS[claim])(CLAIMS[claim], stored)
 

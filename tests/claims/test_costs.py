@@ -11,7 +11,7 @@ import pytest
 import nystrom_lib as nl
 from nystrom_lib.companion.claims import CLAIMS, Finding, costs, judge
 from nystrom_lib.companion.errors import DamagedResultsError
-from nystrom_lib.companion.results.archive import Stored
+from nystrom_lib.companion.results.archive import Archive
 from nystrom_lib.companion.studies import costs as studies_costs
 from tests.claims import FAILS, HOLDS, IN_PART
 
@@ -48,10 +48,10 @@ def test_the_committed_benchmark_comes_before_a_quick_fit(tmp_path: Path) -> Non
     file.write_text(json.dumps({"quick": False, "curves": [curve("b", 2.0)]}))
     assert judge(tmp_path / "results", ["S5"])[0].finding is FAILS
     file.write_text(json.dumps({"quick": True, "curves": [curve("b", 2.0)]}))
-    assert Stored(tmp_path / "results").benchmark() is None
+    assert Archive(tmp_path / "results").benchmark() is None
     file.write_text("{")
     with pytest.raises(DamagedResultsError, match="damaged"):
-        Stored(tmp_path / "results").benchmark()
+        Archive(tmp_path / "results").benchmark()
 
 
 def test_R3_knows_a_singular_matrix(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,7 +27,7 @@ from nystrom_lib.companion.claims import (
     theory,
 )
 from nystrom_lib.companion.claims.declared import COMMITS, FIRST, LATER
-from nystrom_lib.companion.results.archive import Stored
+from nystrom_lib.companion.results.archive import Archive
 from tests.claims import FAILS, HOLDS, IN_PART, UNTESTABLE
 from tests.claims.made_up import Values, decided, made_up
 
@@ -257,7 +257,7 @@ def test_C1(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def test_without_rows_there_is_no_verdict(tmp_path: Path) -> None:
     assert [verdict.finding for verdict in judge(tmp_path, ["T4", "A3"])] == [UNTESTABLE] * 2
-    assert Stored(tmp_path).later_checks() is None
+    assert Archive(tmp_path).later_checks() is None
 
 
 def test_the_stored_rows_are_computed_again() -> None:
@@ -291,7 +291,7 @@ def test_the_page_shows_what_was_asked_later_and_what_stands_beside(first: Verdi
 
 def test_the_stored_timings_are_of_the_declared_problems() -> None:
     """Times are shown, never compared: only that they are those of R5, of five samples each, on one thread."""
-    found = Stored(RESULTS).direct_descent()
+    found = Archive(RESULTS).direct_descent()
     labels = ["bi-Gaussian, ρ = 1", "bi-Gaussian, ρ = 16", "Abalone, ρ = 0.25", "Abalone, ρ = 1", "Abalone, ρ = 4"]
     assert list(found["problems"]) == [*labels, "MAGIC, n = 100", "MAGIC, n = 200", "MiniBooNE"]
     counted = [each for each in found["problems"].values() if not each["stand_in"]]

@@ -11,6 +11,7 @@ from nystrom_lib.companion.claims import CLAIMS, Finding, Verdict, judge, tables
 from nystrom_lib.companion.experiments.outcome import Outcome
 from nystrom_lib.companion.results.summary import Change
 from nystrom_lib.companion.results.table import Results
+from nystrom_lib.companion.studies.large_descent import PAPER_SECONDS
 from tests.claims import FAILS, HOLDS, IN_PART, UNTESTABLE
 from tests.claims.made_up import Values, decaying, decided, made_up, values
 
@@ -130,6 +131,11 @@ def test_N2(tmp_path: Path) -> None:
     assert quick.numbers["software, descent_s"] == pytest.approx(15.0)
     assert timed((0.5, 4.0, 3000.0)).finding is IN_PART
     assert timed((50.0, 40_000.0, 3000.0)).finding is FAILS
+
+
+def test_the_seconds_declared_are_those_the_chapters_show() -> None:
+    """Catches one of the two changed alone: a declaration is a text of its day, and borrows no number."""
+    assert {name: CLAIMS["N2"].limit(name) for name in PAPER_SECONDS} == PAPER_SECONDS
 
 
 def test_results_that_are_missing_or_unfinished_are_not_judged(tmp_path: Path) -> None:

@@ -194,17 +194,6 @@ def test_a_sweep_that_is_done_is_not_done_again(swept: Path) -> None:
     assert "another sweep" in refused(call(*other, cwd=swept), 2)
 
 
-@pytest.mark.slow
-def test_runs_can_be_made_into_a_small_book(swept: Path) -> None:
-    words = ["sweep", "bigaussian", "--profile", "smoke", "-p", "rho=1,4", "-p", "n=[8]", "--out", "both"]
-    said = fine(call(*words, "--resume", "--book", cwd=swept))
-    (line,) = (line for line in said.splitlines() if line.startswith("book"))
-    page = swept / line.split()[1]
-    soup = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser")
-    inner = {str(link["href"]) for link in soup.select("main a[href$='.html']")}
-    assert len([name for name in inner if (page.parent / name).is_file() and "rho" in name]) == 2
-
-
 def test_runs_that_begin_at_once_get_folders_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Catches two processes that both find the same number free."""
     monkeypatch.chdir(tmp_path)

@@ -253,7 +253,7 @@ def test_another_place_is_found_where_one_cannot_be_written(tmp_path: Path) -> N
     gone.mkdir()
     request = Request(File(path=str(tmp_path / "a.csv")), 3, rho=1.0, iterations=5)
     dataset = request.source.load(0)
-    found = request.found(dataset, request.chosen(dataset))
+    found = request.optimised(dataset, request.chosen(dataset))
     gone.rmdir()  # between the check and the end of the descent
     with pytest.raises(CompanionError, match=r"gone/b\.npy cannot be written .*; the landmarks are in ") as caught:
         _saved(found, gone / "b.npy", None)
@@ -293,11 +293,12 @@ def test_landmarks_that_are_worse_than_the_start_are_not_taken(tmp_path: Path) -
     mine(tmp_path)
     request = Request(File(path=str(tmp_path / "a.csv")), 3, rho=1.0, iterations=5)
     dataset = request.source.load(0)
-    found = request.found(dataset, request.chosen(dataset))
-    assert found.or_start() is found
-    away = replace(found, found=replace(found.found, sample=found.found.sample + 1e3)).or_start()
-    np.testing.assert_array_equal(away.found.sample, found.found.start)
-    assert away.after == away.before == found.before and away.found.error == found.found.start_error
+    optimised = request.optimised(dataset, request.chosen(dataset))
+    assert optimised.or_start() is optimised
+    result = optimised.result
+    away = replace(optimised, result=replace(result, sample=result.sample + 1e3)).or_start()
+    np.testing.assert_array_equal(away.result.sample, result.start)
+    assert away.after == away.before == optimised.before and away.result.error == result.start_error
     assert away.reasons[-1] == "The approximation got worse; the start is better and was kept."
 
 

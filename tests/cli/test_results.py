@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from nystrom_lib.companion.cli.folders import repetitions_stored
-from nystrom_lib.companion.cli.verify import _which
 from nystrom_lib.companion.experiments.outcome import Outcome
 from nystrom_lib.companion.experiments.paper import PAPER
 from nystrom_lib.companion.results.table import Results
+from nystrom_lib.companion.running.verifying import some_of
 
 from .conftest import call, fine, interrupt, refused
 
@@ -53,11 +53,11 @@ def test_verify_knows_what_is_stored(stored: Path, tmp_path: Path) -> None:
     assert "no stored results in" in refused(call("verify", "--results", tmp_path, cwd=tmp_path), 1)
 
 
-def test_which_repetitions_are_verified(stored: Path) -> None:
-    results = Results.load(stored / "small.parquet")
-    assert _which(results, 3, None) == [0, 2, 4]
-    assert _which(results, 99, None) == _which(results, 99, 1) == [0, 1, 2, 3, 4]
-    drawn = {tuple(_which(results, 2, seed)) for seed in range(20)}
+def test_which_repetitions_are_verified() -> None:
+    there = [0, 1, 2, 3, 4]
+    assert some_of(there, 3) == [0, 2, 4]
+    assert some_of(there, 99) == some_of(there, 99, 1) == there
+    drawn = {tuple(some_of(there, 2, seed)) for seed in range(20)}
     assert len(drawn) > 3 and all(len(each) == 2 for each in drawn)
 
 

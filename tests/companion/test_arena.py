@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nystrom_lib.companion.experiments.config import Experiment
-from nystrom_lib.companion.experiments.problems import PROBLEMS, found, problem, tried
+from nystrom_lib.companion.experiments.problems import PROBLEMS, descent_by, problem, tried
 from nystrom_lib.companion.running import arena
 from nystrom_lib.companion.running.shared import run_sharing, shared_constants
 
@@ -56,7 +56,7 @@ def test_a_stopped_run_goes_on_and_what_is_stored_reads_back(
 
 
 def small(method: str, n: int = 5) -> Experiment:
-    return tried(problem("bigaussian-16"), "uniform", found(method, 5), m=1, most=MOST, n=n)
+    return tried(problem("bigaussian-16"), "uniform", descent_by(method, 5), m=1, most=MOST, n=n)
 
 
 def test_constants_are_taken_from_results_of_the_same_matrix(tmp_path: Path) -> None:

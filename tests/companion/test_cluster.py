@@ -13,7 +13,6 @@ import pytest
 
 import nystrom_lib as nl
 from nystrom_lib.companion.errors import ClusterError
-from nystrom_lib.companion.experiments import sums
 from nystrom_lib.companion.experiments.components import Given, StochasticGradientDescent
 from nystrom_lib.companion.experiments.config import Record
 from nystrom_lib.companion.results.store import Store
@@ -93,18 +92,6 @@ def test_data_that_only_we_have_are_sent(cluster: LocalCluster, tmp_path: Path) 
     assert checksums(there) == checksums(here)
 
 
-def test_sums_over_the_data_on_the_cluster(
-    cluster: LocalCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The descent runs here, the sums there: the same bits as when all is done here."""
-    monkeypatch.setattr(sums, "BLOCK_ROWS", 64)  # of this process, which is the one that cuts
-    experiment = EXPERIMENT.replace(norms=("trace",), m=2)
-    there = run(experiment, tmp_path / "there", cluster=cluster.address, spread="sums", progress=False)
-    here = run(experiment, tmp_path / "here", progress=False)
-    assert checksums(there) == checksums(here)
-    assert there.constants == here.constants
-
-
 def test_a_worker_that_dies_costs_nothing(cluster: LocalCluster, tmp_path: Path) -> None:
     """Killed with repetitions under way; the other does them again, and the table is the same."""
     victim = cluster.add_worker()
@@ -142,8 +129,8 @@ def test_an_error_on_a_worker_comes_back(
     """Data that the workers see differently are refused there."""
     real = cluster_module.Order
 
-    def wrong(experiment: str, data_sha256: str, **rest: object) -> object:
-        return real(experiment, "0" * 64, **rest)  # type: ignore[arg-type]
+    def wrong(experiment: str, data_sha256: str, *rest: object, **named: object) -> object:
+        return real(experiment, "0" * 64, *rest, **named)  # type: ignore[arg-type]
 
     monkeypatch.setattr(cluster_module, "Order", wrong)
     from nystrom_lib.companion.errors import DataMismatchError

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from nystrom_lib.companion import wording
-from nystrom_lib.companion.book import learned
+from nystrom_lib.companion.book import landing, learned
 from nystrom_lib.companion.errors import CompanionError
 from nystrom_lib.companion.experiments.outcome import Outcome
 from nystrom_lib.companion.experiments.paper import PAPER
+from nystrom_lib.companion.results.archive import Archive
 from nystrom_lib.companion.results.table import Results
 
 N = 400
@@ -34,6 +35,10 @@ def store(folder: Path, name: str, *, R: float, before: float, after: float, bes
     Results(outcomes, origin).save(folder / f"{name}.parquet")
 
 
+def stored(folder: Path) -> dict[str, Results]:
+    return landing.load(Archive(folder))
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     for name in learned.TITLES:
@@ -51,7 +56,7 @@ def test_experiments_are_called_by_their_settings_in_the_order_of_the_paper() ->
 
 def test_numbers_are_those_of_the_results(folder: Path) -> None:
     """Catches before and after exchanged, a ratio the wrong way up, or a mean in place of a median."""
-    found = learned.learned(folder)["figure-2-n80"]
+    found = learned.lesson("", stored(folder)["figure-2-n80"])
     assert found.m == 4
     assert found.R == pytest.approx(0.001)
     assert found.E_tr == pytest.approx((5000.0, 4500.0))
@@ -68,7 +73,7 @@ def test_numbers_are_those_of_the_results(folder: Path) -> None:
 
 def test_words_follow_the_numbers(folder: Path) -> None:
     """Catches a page that says the same whatever was measured."""
-    text = learned.page(folder)
+    text = learned.page(stored(folder))
     assert "In 10 of the 11 experiments the trace error falls in every repetition" in text
     assert "removes between 10 % (bi-Gaussian with $\\rho=1$, $n=80$)" in text
     assert "the trace error does not: bi-Gaussian with $\\rho=1$, $n=80$, in 25 % of 4." in text
@@ -80,7 +85,7 @@ def test_words_follow_the_numbers(folder: Path) -> None:
     for name in learned.TITLES:
         store(folder, name, R=0.25, before=4.0, after=1.5)
     store(folder, "figure-5", R=0.5, before=3.0, after=2.0)
-    text = learned.page(folder)
+    text = learned.page(stored(folder))
     assert "In 11 of the 11 experiments" in text and "The error may rise" not in text
     assert "leaves between 16.7 %" in text and "does not always follow" not in text
     assert "On a stand-in for MiniBooNE" in text and "leaves 50 % of $R$ and 60 % of the trace error" in text
@@ -90,12 +95,12 @@ def test_missing_results_are_named(folder: Path) -> None:
     """Catches a page with holes in it."""
     (folder / "figure-3-rho1.parquet").unlink()
     with pytest.raises(CompanionError, match=r"holds no results of figure-3-rho1; `make paper`"):
-        learned.page(folder)
+        stored(folder)
 
 
 def test_the_stored_results_make_a_page(root: Path) -> None:
     """Catches stored results that the page cannot read, or that lack what it says."""
-    text = learned.page(root / "results")
+    text = learned.page(stored(root / "results"))
     assert "nan" not in text and "inf " not in text
     assert all(title in text for title in learned.TITLES.values())
     table = Results.load(root / "results" / "figure-2-n80.parquet").table

@@ -98,8 +98,6 @@ def test_the_cores_are_shared_out_one_way_or_the_other() -> None:
 def test_bad_arguments(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="threads is 0; it must be at least 1"):
         run(EXPERIMENT, tmp_path, threads=0)
-    with pytest.raises(ConfigurationError, match="spread is 'rows'"):
-        run(EXPERIMENT, tmp_path, spread="rows")
 
 
 def test_an_error_in_a_repetition_is_raised_and_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

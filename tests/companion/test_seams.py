@@ -7,7 +7,7 @@ import pytest
 import nystrom_lib as nl
 from nystrom_lib.companion.errors import ConfigurationError
 from nystrom_lib.companion.experiments.config import Experiment
-from nystrom_lib.companion.experiments.problems import BEYOND, EXACT, PROBLEMS, exact, found, problem, rules, tried
+from nystrom_lib.companion.experiments.problems import BEYOND, EXACT, PROBLEMS, descent_by, exact, problem, rules, tried
 from nystrom_lib.companion.experiments.protocol import prepare, repetition
 from nystrom_lib.companion.experiments.seeds import Axis, seed_for
 
@@ -35,7 +35,7 @@ def small(descent, by="uniform", **how) -> Experiment:
 
 
 def test_a_repetition_is_the_library_s_own_calls() -> None:
-    experiment = small(found("trace", 20), "kmeans")
+    experiment = small(descent_by("trace", 20), "kmeans")
     outcome = repetition(prepare(experiment), 0)
     data, kernel = experiment.data.load(experiment.seed).X, nl.Gaussian(rho=16.0)
     start = nl.initial_sample(kernel, data, 5, "kmeans", seed=seed_for(experiment.seed, Axis.INITIAL_SAMPLE, 0))
@@ -48,7 +48,7 @@ def test_a_repetition_is_the_library_s_own_calls() -> None:
 
 def test_without_a_descent_the_end_is_the_start() -> None:
     pytest.importorskip("sklearn")
-    numbers = repetition(prepare(small(found("none"), "MiniBatchKMeans")), 0).numbers
+    numbers = repetition(prepare(small(descent_by("none"), "MiniBatchKMeans")), 0).numbers
     assert numbers["E_tr.initial"] == numbers["E_tr.optimised"]
 
 

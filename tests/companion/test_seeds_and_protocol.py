@@ -21,7 +21,6 @@ from nystrom_lib.companion.experiments.components import (
 from nystrom_lib.companion.experiments.config import Record
 from nystrom_lib.companion.experiments.protocol import prepare, repetition
 from nystrom_lib.companion.experiments.seeds import Axis, seed_for
-from nystrom_lib.companion.experiments.sums import Sums
 
 from .small import EXPERIMENT
 
@@ -149,18 +148,18 @@ def test_sums_in_blocks_are_the_sums(monkeypatch: pytest.MonkeyPatch, kernel: nl
     monkeypatch.setattr(sums, "BLOCK_ROWS", 64)
     assert len(sums.blocks(300)) == 5
     squared = nl.squared_frobenius_norm(kernel, data)
-    assert Sums().squared_norm(kernel, data) == pytest.approx(squared, rel=1e-13)
-    assert Sums().radial_skd(kernel, data, sample, squared) == pytest.approx(
+    assert sums.squared_norm(kernel, data) == pytest.approx(squared, rel=1e-13)
+    assert sums.radial_skd(kernel, data, sample, squared) == pytest.approx(
         nl.radial_skd(kernel, data, sample), rel=1e-11
     )
-    assert Sums().radial_skd(kernel, data, sample, None) == pytest.approx(
+    assert sums.radial_skd(kernel, data, sample, None) == pytest.approx(
         nl.radial_skd(kernel, data, sample, constant=False), rel=1e-13
     )
-    errors = Sums().nystrom_errors(kernel, data, sample, ("trace",), None)
+    errors = sums.nystrom_errors(kernel, data, sample, ("trace",), None)
     expected = nl.nystrom_errors(kernel, data, sample)
     assert errors["trace"] == pytest.approx(expected.trace, rel=1e-10)
     assert errors["rank"] == expected.rank
-    whole = Sums().nystrom_errors(kernel, data, sample, ("trace", "spectral"), None)
+    whole = sums.nystrom_errors(kernel, data, sample, ("trace", "spectral"), None)
     assert whole["spectral"] == pytest.approx(expected.spectral, rel=1e-8)
 
 

@@ -280,7 +280,7 @@ def test_a_file_is_found_here_or_beside_the_notebooks(table, monkeypatch):
 
 def found_for(request):
     dataset = request.source.load(0)
-    return request.found(dataset, request.chosen(dataset))
+    return request.optimised(dataset, request.chosen(dataset))
 
 
 @pytest.mark.parametrize("standardise", [True, False])
@@ -289,7 +289,7 @@ def test_landmarks_come_home_in_the_file_s_units(table, tmp_path, standardise):
     source = File(path=str(path), standardise=standardise)
     found = found_for(own_data.Request(source, n=4, method="uniform"))
     found.save(tmp_path)
-    assert np.array_equal(np.load(tmp_path / "landmarks.npy"), found.found.sample)
+    assert np.array_equal(np.load(tmp_path / "landmarks.npy"), found.result.sample)
     home = pd.read_csv(tmp_path / "landmarks.csv")
     assert list(home) == ["a", "b", "c"]
     # uniform landmarks are rows of the file
@@ -308,7 +308,7 @@ def test_it_is_find_landmarks_that_is_called(table):
     again = nl.find_landmarks(
         kernel, found.dataset.X, 6, method="radial-skd", start="kmeans", iterations=20, seed=9
     )  # fmt: skip
-    np.testing.assert_array_equal(found.found.sample, again.sample)
+    np.testing.assert_array_equal(found.result.sample, again.sample)
     assert found.reasons[0] == "ρ = 0.25, as given." and found.reasons[1:] == again.reasons
     trace = nl.nystrom_errors(kernel, found.dataset.X, again.sample, "trace").trace
     best = nl.best_rank_errors(kernel, found.dataset.X, 6, "trace").trace

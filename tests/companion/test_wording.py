@@ -67,3 +67,11 @@ def test_dollar_signs_begin_no_formula_in_a_figure() -> None:
     from matplotlib.cbook import is_math_text
 
     assert is_math_text(r"$\nonsense$") and not is_math_text(wording.mathtext(r"$\nonsense$"))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0.2, "0.2 s"), (59.4, "59 s"), (61, "1 min 01 s"), (3600, "1 h 00 min"), (9e4, "25 h 00 min")],
+)
+def test_times_are_easy_to_read(seconds: float, words: str) -> None:
+    assert wording.duration(seconds) == words

@@ -80,16 +80,16 @@ def test_the_draw_is_quick() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"N": 1}, "N must be a whole number, at least 2, not 1"),
-        ({"N": 2.5}, "N must be a whole number, at least 2, not 2.5"),
-        ({"seed": None}, "seed must be"),
-        ({"modes": [1.0, 2.0]}, "modes must be one row"),
-        ({"modes": [(np.nan, 2.0)]}, "modes must be one row"),
-        ({"covariance": -1.0}, "covariance must be a positive number"),
+        ({"N": 1}, "N is 1; it must be at least 2"),
+        ({"N": 2.5}, "N is 2.5; it must be a whole number, at least 2"),
+        ({"seed": None}, "seed is None; it must be"),
+        ({"modes": [1.0, 2.0]}, "it must have a row of finite numbers"),
+        ({"modes": [(np.nan, 2.0)]}, "it must have a row of finite numbers"),
+        ({"covariance": -1.0}, "covariance is -1.0; it must be a positive number"),
         ({"covariance": np.eye(3)}, "positive semi-definite 2 x 2 matrix"),
         ({"covariance": [[1.0, 0.5], [0.0, 1.0]]}, "symmetric"),
         ({"covariance": [[1.0, 2.0], [2.0, 1.0]]}, "semi-definite"),
-        ({"half_width": 0.0}, "half_width must be positive, not 0.0"),
+        ({"half_width": 0.0}, "half_width is 0.0; it must be positive"),
         ({"modes": [(50.0, 50.0)]}, "half_width = 1.0 leaves 0 of 10,000 draws"),
     ],
 )

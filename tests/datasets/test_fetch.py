@@ -204,9 +204,9 @@ except FetchError as error:
 
 
 def test_bad_arguments_are_refused_in_a_sentence() -> None:
-    with pytest.raises(ValueError, match="retries must be a whole number, at least 0, not -1"):
+    with pytest.raises(ValueError, match="retries is -1; it must be at least 0"):
         fetch_miniboone(retries=-1)
-    with pytest.raises(ValueError, match="timeout must be a positive number of seconds, not 0"):
+    with pytest.raises(ValueError, match="timeout is 0; it must be a finite number greater than 0"):
         fetch_miniboone(timeout=0)
 
 

@@ -155,8 +155,8 @@ class TestColumns:
             ({"columns": [3]}, "columns names 3, which is no column; there are 'weight', 'b', 'c'"),
             ({"columns": [-1]}, "columns names -1"),
             ({"without": ["q"]}, "without names 'q'"),
-            ({"columns": ["b", 1]}, "columns must name each column once"),
-            ({"columns": "b"}, "columns must be a list of names or numbers, not 'b'"),
+            ({"columns": ["b", 1]}, "columns is .*; it must name each column once"),
+            ({"columns": "b"}, "columns is 'b'; it must be a list of names or numbers"),
             ({"columns": []}, "no column left"),
             ({"without": [0, 1, 2]}, "no column left"),
         ],
@@ -261,12 +261,12 @@ def columns(*values: Any) -> np.ndarray:
         (columns([1e308, 1.5e308, 1], [1, 2, 3]), {}, "too large to be added up .* column 'x0'"),
         (columns([1e200, -1e200], [1, 2]), {}, "too large or too close together .* column 'x0'"),
         (columns([1e-200, 2e-200], [1, 2]), {}, "too large or too close together .* column 'x0'"),
-        (np.arange(5.0), {}, r"two dimensions in all, not the shape \(5,\)"),
-        (np.array([["a", "b"], ["c", "d"]]), {}, "must hold real numbers, not the type <U1"),
-        (np.ones((2, 2)) * 1j, {}, "must hold real numbers, not the type complex128"),
-        (np.array([[{}, 1]], dtype=object), {}, "must hold real numbers, not the type object"),
-        (X, {"missing": "ignore"}, "missing must be one of 'drop', 'keep' and 'refuse', not 'ignore'"),
-        (X, {"ddof": 2}, "ddof must be 0"),
+        (np.arange(5.0), {}, r"has the shape \(5,\); it must have a row per point"),
+        (np.array([["a", "b"], ["c", "d"]]), {}, "has the type <U1; it must hold real numbers"),
+        (np.ones((2, 2)) * 1j, {}, "has the type complex128; it must hold real numbers"),
+        (np.array([[{}, 1]], dtype=object), {}, "has the type object; it must hold real numbers"),
+        (X, {"missing": "ignore"}, "missing is 'ignore'; it must be 'drop', 'keep' or 'refuse'"),
+        (X, {"ddof": 2}, "ddof is 2; it must be 0"),
     ],
 )
 def test_what_cannot_be_used_is_refused_in_a_sentence(data: Any, options: Any, message: str) -> None:
@@ -275,7 +275,7 @@ def test_what_cannot_be_used_is_refused_in_a_sentence(data: Any, options: Any, m
 
 
 def test_wrong_types_and_misspelt_options() -> None:
-    with pytest.raises(TypeError, match="data must be a NumPy array or a pandas object, not list"):
+    with pytest.raises(TypeError, match="data is a list; it must be a NumPy array or a pandas object"):
         from_array([[1.0, 2.0]])
     with pytest.raises(TypeError, match=r"'colums' is no option \(did you mean 'columns'\?\)"):
         from_array(X, colums=[1])  # type: ignore[call-arg]
@@ -284,9 +284,9 @@ def test_wrong_types_and_misspelt_options() -> None:
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.xlsx", b"", r"path must end in one of \.csv, .*not 'a\.xlsx'"),
-        ("a.npy.gz", b"", "path must end in one of"),
-        ("a", b"", "path must end in one of"),
+        ("a.xlsx", b"", r"path is 'a\.xlsx'; it must end in one of \.csv, "),
+        ("a.npy.gz", b"", "it must end in one of"),
+        ("a", b"", "it must end in one of"),
         ("a.csv", b"", r"a\.csv cannot be read as \.csv data: it holds no line"),
         ("a.csv", b"a,b\n1,2\n3,4,5\n", r"a\.csv cannot be read as \.csv data"),
         ("a.csv", b"a,b\n1,2\n3,x\n", "do not hold numbers: 'b' .*'x' in line 3"),
@@ -321,7 +321,7 @@ def test_one_of_several_arrays(tmp_path: Path) -> None:
     path = tmp_path / "several.npz"
     np.savez(path, first=X, second=X + 1)
     assert from_file(path, array="second", standardise=False).sha256 == sha256_of(X + 1)
-    with pytest.raises(ValueError, match=r"array must name one of its arrays \(first, second\), not None"):
+    with pytest.raises(ValueError, match=r"array is None; it must name one of its arrays \(first, second\)"):
         from_file(path)
 
 
@@ -482,7 +482,7 @@ def test_nobody_is_told_to_load_it_unsafely(tmp_path: Path, name: str) -> None:
 
 def test_one_number_is_no_list_of_columns() -> None:
     """Catches a TypeError of numpy's."""
-    with pytest.raises(ValueError, match=r"^columns must be a list of names or numbers, not array\(0\)\.$"):
+    with pytest.raises(ValueError, match=r"^columns is array\(0\); it must be a list of names or numbers\.$"):
         from_array(X, columns=np.array(0))  # type: ignore[arg-type]
 
 

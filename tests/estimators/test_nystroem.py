@@ -156,7 +156,7 @@ def test_other_kernels_of_gaussian_processes_go_by_columns(kernel: Any) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:n_components > n_samples")
-@pytest.mark.parametrize("landmarks", [name for name in STARTS if not name.startswith("kmeans")])
+@pytest.mark.parametrize("landmarks", [name for name, start in STARTS.items() if not start.by_distance])
 def test_a_kernel_matrix_does_for_every_choice_of_columns(landmarks: str) -> None:
     """Catches row numbers taken for points, and a transform that takes the wrong columns."""
     K, few = laplacian_kernel(X), {"landmarks": landmarks, "n_components": 7, "random_state": 0}
@@ -198,7 +198,7 @@ def test_every_way_to_choose_them(landmarks: str, kernel: str) -> None:
     assert all(estimator.components_.shape == (6, 4) for estimator in made)
     assert np.array_equal(made[0].components_, made[1].components_)
     assert np.array_equal(made[0].components_, made[2].components_) == (landmarks in ("greedy", "herding"))
-    subset = landmarks in STARTS and landmarks != "kmeans"
+    subset = landmarks in STARTS and STARTS[landmarks].subset
     assert hasattr(made[0], "component_indices_") == subset
     if subset:
         assert np.array_equal(X[made[0].component_indices_], made[0].components_)

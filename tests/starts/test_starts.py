@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +11,7 @@ from numpy.typing import NDArray
 import nystrom_lib as nl
 from nystrom_lib.starts import STARTS
 from nystrom_lib.starts.base import fill_up, originals
+from tests.bits import differing, digest
 from tests.cases import BUILT_IN, Floats, cloud, pair
 
 METHODS = tuple(STARTS)
@@ -86,29 +81,13 @@ def digests() -> dict[str, str]:
         X, _ = cloud(d, N, n)
         for method in METHODS:
             sample = nl.initial_sample(KERNEL, X, n, method, seed=5)
-            result[f"{method} d={d}"] = hashlib.sha256(sample.tobytes()).hexdigest()
+            result[f"{method} d={d}"] = digest(sample)
     return result
 
 
-SCRIPT = """
-import json
-from tests.starts.test_starts import digests
-import nystrom_lib as nl
-result = {}
-for k in (1, 2, 4):
-    with nl.threads(k):
-        result[k] = digests()
-print(json.dumps(result))
-"""
-
-
-def test_thread_count_does_not_change_a_bit(root: Path) -> None:
-    """Catches a reduction whose order depends on the threads. In a process of its own, for numba fixes its pool."""
-    environment = {**os.environ, "NUMBA_NUM_THREADS": "4"}
-    run = subprocess.run([sys.executable, "-c", SCRIPT], cwd=root, env=environment, capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr
-    found = json.loads(run.stdout)
-    assert found["1"] == found["2"] == found["4"] == digests()
+def test_thread_count_does_not_change_a_bit() -> None:
+    """Catches a reduction whose order depends on the threads."""
+    assert differing(__name__) == []
 
 
 # -- what is refused -------------------------------------------------------------------------------------------

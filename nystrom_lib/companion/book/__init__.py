@@ -9,6 +9,5 @@ from __future__ import annotations
 
 from .building import build
 from .errors import BookError
-from .small import build_small
 
-__all__ = ["BookError", "build", "build_small"]
+__all__ = ["BookError", "build"]

@@ -9,16 +9,14 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
-import nystrom_lib as nl
-
 from ..chapters import CHAPTERS, Chapter
 from ..checkout import BOOK, NOTEBOOKS, RESULTS, ROOT
 from ..errors import ConfigurationError
 from ..results import provenance
+from ..wording import duration
 from .generating import generate
 from .one_chapter import in_its_own_process
 from .rendering import render
-from .status import duration
 
 #: How many chapters are executed at a time: much of a kernel's life is spent on one core, starting up.
 AT_ONCE = 2
@@ -75,8 +73,6 @@ def build(
     chapters = [dataclasses.replace(chapter, folder=Path(notebooks)) for chapter in CHAPTERS.values()]
     shown = empty(source / "notebooks")
     if execute:
-        say("book: compiling the loops, so that chapters that run at a time need not")
-        nl.warm_up()
         say(f"book: executing {len(chapters)} chapters, {min(AT_ONCE, jobs)} at a time")
         execute_all(chapters, shown, out / "_build" / "chapters", jobs, say)
     else:
@@ -99,8 +95,7 @@ def empty(folder: Path) -> Path:
 
 
 def execute_all(chapters: Sequence[Chapter], shown: Path, runs: Path, jobs: int, say: Say) -> None:
-    """Execute chapters, two at a time; the first that fails ends it,
-    once those under way have come to an end."""
+    """Execute chapters, two at a time; the first that fails ends it, once those under way have come to an end."""
     at_once = min(AT_ONCE, jobs)
     threads = max(1, jobs // at_once)
 

@@ -13,8 +13,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from ..._validation import did_you_mean
 from ..errors import ConfigurationError
-from ..wording import did_you_mean
 
 __all__ = ["EQUATIONS", "Check", "Equation", "check", "equation", "function"]
 
@@ -402,10 +402,10 @@ def function(name: str) -> Any:
     >>> function("radial_skd").__name__
     'radial_skd'
     """
-    found: Any = import_module("nystrom_lib")
+    target: Any = import_module("nystrom_lib")
     for part in name.split("."):
-        found = getattr(found, part)
-    return found
+        target = getattr(target, part)
+    return target
 
 
 @dataclass(frozen=True)
@@ -436,11 +436,11 @@ def check(name: str, root: Path) -> Check:
         If there is no such file, or no such test in it.
     """
     file, _, function_name = name.partition("::")
-    found = _functions(root / file)
-    if function_name not in found:
-        hint = did_you_mean(function_name, found)
+    tests = _functions(root / file)
+    if function_name not in tests:
+        hint = did_you_mean(function_name, tests)
         raise ConfigurationError("name", f"is {name!r}{hint}; there is no such test.")
-    catches, source = found[function_name]
+    catches, source = tests[function_name]
     return Check(name, catches, source)
 
 
@@ -451,10 +451,10 @@ def _functions(path: Path) -> dict[str, tuple[str, str]]:
         return {}
     text = path.read_text(encoding="utf-8")
     lines = text.splitlines()
-    found = {}
+    functions = {}
     for node in ast.parse(text).body:
         if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
             first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
             doc = (ast.get_docstring(node) or "").split("\n\n")[0].replace("\n", " ")
-            found[node.name] = (doc, "\n".join(lines[first - 1 : node.end_lineno]))
-    return found
+            functions[node.name] = (doc, "\n".join(lines[first - 1 : node.end_lineno]))
+    return functions

@@ -51,8 +51,8 @@ def paper_number(kind: str, identifier: str) -> tuple[str, ...] | None:
     (('5',), ('2', '1'), None)
     """
     pattern = _NUMBERS.get(kind)
-    found = pattern.fullmatch(identifier) if pattern else None
-    return tuple(found[1].upper().split("-")) if found else None
+    match = pattern.fullmatch(identifier) if pattern else None
+    return tuple(match[1].upper().split("-")) if match else None
 
 
 def _number_as_the_paper(app: Sphinx, env: BuildEnvironment) -> list[str]:
@@ -86,8 +86,8 @@ def _to_test(name: str, docname: str) -> nodes.Node:
 
 
 def _to_chapter(name: str, docname: str) -> nodes.Node:
-    found = chapter(name)
-    return _reference("std", "doc", f"/notebooks/{Path(found.file).stem}", f"{found.number}. {found.title}", docname)
+    this = chapter(name)
+    return _reference("std", "doc", f"/notebooks/{Path(this.file).stem}", f"{this.number}. {this.title}", docname)
 
 
 def _to_equation(equation: Equation, docname: str) -> nodes.Node:

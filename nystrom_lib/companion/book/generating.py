@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..chapters import Chapter
+from ..results.archive import Archive
 from . import landing, status
 
 #: Below the book's sources; pages include what is in here.
@@ -34,15 +35,16 @@ def generate(source: Path, results: Path, chapters: Sequence[Chapter], executed:
     folder = source / GENERATED
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
-    stored = landing.load(results)
-    verdicts = claims.judge(results)
+    archive = Archive(results)
+    stored = landing.load(archive)
+    verdicts = claims.judge(archive)
     parts = {
         "answer.svg": landing.figure_svg(stored),
         "answer.md": landing.figure_block(landing.alt_text(stored)),
         "numbers.md": landing.cards(landing.numbers(stored, verdicts)),
         "citation.md": landing.citation(),
         "claims.md": claims.page(verdicts),
-        "learned.md": learned.page(results),
+        "learned.md": learned.page(stored),
         "beyond.md": beyond_answers.page(results),
         "status.md": status.page(chapters, source / "notebooks", stored, executed),
     }

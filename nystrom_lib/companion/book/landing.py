@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ import yaml
 
 from ..checkout import ROOT
 from ..experiments.paper import PAPER
+from ..results.archive import Archive
 from ..results.summary import change
 from ..results.table import Results
 from ..wording import number, percent
@@ -29,14 +29,15 @@ class Number:
     page: str
 
 
-def load(folder: Path) -> dict[str, Results]:
+def load(archive: Archive) -> dict[str, Results]:
     """The stored results of the paper, by name; those that are missing are named."""
-    missing = [name for name in TITLES if not (folder / f"{name}.parquet").is_file()]
+    missing = archive.missing(TITLES)
     if missing:
         raise BookError(
-            f"{folder.name}/ holds no results of {', '.join(missing)}; `make paper` computes the paper's experiments."
+            f"{archive.folder.name}/ holds no results of {', '.join(missing)}; "
+            "`make paper` computes the paper's experiments."
         )
-    return {name: Results.load(folder / f"{name}.parquet") for name in PAPER if (folder / f"{name}.parquet").is_file()}
+    return {name: results for name in PAPER if (results := archive.results(name)) is not None}
 
 
 def figure_svg(results: Mapping[str, Results]) -> str:
@@ -68,7 +69,7 @@ def numbers(results: Mapping[str, Results], verdicts: Sequence[Any]) -> list[Num
     paper = np.concatenate([better[name] for name in TITLES if name not in other])
     printed = np.concatenate([better[name] for name in TITLES if name.startswith("figure-2") and name not in other])
     notebook = np.concatenate([better[name] for name in other])
-    found = [
+    five = [
         Number(
             percent(paper.mean()),
             f"of {len(paper):,} samples, drawn at random and then moved by the descent as the paper prints it, "
@@ -87,7 +88,7 @@ def numbers(results: Mapping[str, Results], verdicts: Sequence[Any]) -> list[Num
         beside = ""
         if f"{name}-rho16" in TITLES:
             beside = f" With ρ = 16, which the paper does not print: {' → '.join(_medians(results[f'{name}-rho16']))}."
-        found.append(
+        five.append(
             Number(
                 " → ".join(_medians(results[name])),
                 f"is how the trace error changes on {where}: medians over {results[name].experiment.m:,} samples, "
@@ -95,23 +96,23 @@ def numbers(results: Mapping[str, Results], verdicts: Sequence[Any]) -> list[Num
                 page,
             )
         )
-    said = Counter(str(verdict.finding) for verdict in verdicts)
-    others = ", ".join(f"{count} “{finding}”" for finding, count in said.items() if finding != "holds")
-    found.append(
+    verdicts_by_word = Counter(str(verdict.finding) for verdict in verdicts)
+    others = ", ".join(f"{count} “{finding}”" for finding, count in verdicts_by_word.items() if finding != "holds")
+    five.append(
         Number(
-            f"{said['holds']} of {len(verdicts)}",
+            f"{verdicts_by_word['holds']} of {len(verdicts)}",
             "claims of the paper hold as they are stated, by thresholds fixed before the results were computed"
             + (f"; of the others we say {others}." if others else "."),
             "claims",
         )
     )
-    return found
+    return five
 
 
-def cards(found: Sequence[Number]) -> str:
+def cards(shown: Sequence[Number]) -> str:
     """The numbers as cards, each a link to where it comes from."""
     lines = ["::::{grid} 1 2 3 3", ":gutter: 3", ":class-container: numbers", ""]
-    for each in found:
+    for each in shown:
         lines += [
             f":::{{grid-item-card}} {each.value}",
             f":link: /{each.page}",

@@ -7,18 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
-from ..errors import CompanionError
 from ..experiments.config import Experiment
 from ..experiments.paper import PAPER
 from ..results.summary import change, rank_correlation, spread_of
 from ..results.table import Results
-from ..wording import DATA, listed, number, percent
+from ..wording import DATA, WRITTEN, listed, markdown_table, number, percent
 
-__all__ = ["TITLES", "Lesson", "learned", "page"]
+__all__ = ["TITLES", "Lesson", "page"]
 
 
 def _title(experiment: Experiment) -> str:
@@ -86,28 +84,6 @@ class Lesson:
     optimum: float
 
 
-def learned(results_folder: Path) -> dict[str, Lesson]:
-    """The numbers of the page, by the name of the experiment.
-
-    Parameters
-    ----------
-    results_folder : Path
-        Where the stored results are.
-
-    Raises
-    ------
-    CompanionError
-        If results are missing; they are named.
-    """
-    folder = Path(results_folder)
-    missing = [name for name in TITLES if not (folder / f"{name}.parquet").is_file()]
-    if missing:
-        raise CompanionError(
-            f"{folder.name}/ holds no results of {', '.join(missing)}; `make paper` computes the paper's experiments."
-        )
-    return {name: lesson(title, Results.load(folder / f"{name}.parquet")) for name, title in TITLES.items()}
-
-
 def lesson(title: str, results: Results) -> Lesson:
     """One experiment in numbers."""
     R, trace, factor = (change(results, criterion) for criterion in ("R", "trace", "E_tr"))
@@ -133,17 +109,17 @@ def lesson(title: str, results: Results) -> Lesson:
 # -- the page --------------------------------------------------------------------------------------------------
 
 
-def page(results_folder: Path) -> str:
-    """The page's text below its title, in MyST markdown."""
-    lessons = learned(results_folder)
+def page(results: Mapping[str, Results]) -> str:
+    """The page's text below its title, in MyST markdown, from the paper's results by name."""
+    lessons = {name: lesson(title, results[name]) for name, title in TITLES.items()}
     parts = [
         _table(list(lessons.values())),
         _gained(list(lessons.values())),
         _fallen_short(list(lessons.values())),
         _bound(list(lessons.values())),
         _rho(lessons),
-        _abalone(Path(results_folder), lessons),
-        _miniboone(Path(results_folder)),
+        _abalone(results, lessons),
+        _miniboone(results),
         _advice(),
     ]
     return "\n".join(part for part in parts if part)
@@ -156,6 +132,14 @@ def _short(title: str) -> str:
 
 
 def _table(lessons: Sequence[Lesson]) -> str:
+    head = ["experiment", "$R$ left", "trace error left", f"{WRITTEN['E_tr']} before → after", "excess left", "better"]
+    rows = [
+        [
+            each.title, percent(each.R), percent(each.trace), _arrow(each), percent(each.excess),
+            f"{percent(each.better)} of {each.m:,}", number(each.spread),
+        ]
+        for each in lessons
+    ]  # fmt: skip
     lines = [
         "## All of it in one table",
         "",
@@ -165,17 +149,15 @@ def _table(lessons: Sequence[Lesson]) -> str:
         "in which the trace error fell; *spread* is the interquartile range of the optimised factors over their "
         "median.",
         "",
-        "| experiment | $R$ left | trace error left | $\\mathcal E_{\\mathrm{tr}}$ before → after | excess left | "
-        "better | spread |",
-        "|---|---|---|---|---|---|---|",
+        markdown_table([*head, "spread"], rows),
+        "",
     ]
-    for each in lessons:
-        lines.append(
-            f"| {each.title} | {percent(each.R)} | {percent(each.trace)} | {number(each.E_tr[0])} → "
-            f"{number(each.E_tr[1])} | {percent(each.excess)} | {percent(each.better)} of {each.m:,} | "
-            f"{number(each.spread)} |"
-        )
-    return "\n".join([*lines, ""])
+    return "\n".join(lines)
+
+
+def _arrow(lesson: Lesson) -> str:
+    before, after = lesson.E_tr
+    return f"{number(before)} → {number(after)}"
 
 
 def _gained(lessons: Sequence[Lesson]) -> str:
@@ -266,6 +248,10 @@ def _bound(lessons: Sequence[Lesson]) -> str:
 
 
 def _rho(lessons: Mapping[str, Lesson]) -> str:
+    pairs = [(n, lessons[f"figure-2-n{n}"], lessons[f"figure-2-n{n}-rho16"]) for n in (20, 50, 80)]
+    rows = [
+        [str(n), *(f"{number(each.spread)} (median {number(each.E_tr[1])})" for each in pair)] for n, *pair in pairs
+    ]
     lines = [
         "## The kernel parameter decides",
         "",
@@ -273,13 +259,8 @@ def _rho(lessons: Mapping[str, Lesson]) -> str:
         "that the efficiencies of the optimised samples are “relatively close to each other”. Interquartile range over "
         "median of the optimised $\\mathcal E_{\\mathrm{tr}}$, with its median:",
         "",
-        "| $n$ | $\\rho=1$ | $\\rho=16$ |",
-        "|---|---|---|",
+        markdown_table(["$n$", "$\\rho=1$", "$\\rho=16$"], rows),
     ]
-    pairs = [(n, lessons[f"figure-2-n{n}"], lessons[f"figure-2-n{n}-rho16"]) for n in (20, 50, 80)]
-    for n, one, sixteen in pairs:
-        cells = [f"{number(each.spread)} (median {number(each.E_tr[1])})" for each in (one, sixteen)]
-        lines.append(f"| {n} | {cells[0]} | {cells[1]} |")
     closer = [str(n) for n, one, sixteen in pairs if sixteen.spread < one.spread]
     words = f"for $n$ = {listed(closer)} only" if closer else "for none of the three $n$"
     if len(closer) == len(pairs):
@@ -289,35 +270,26 @@ def _rho(lessons: Mapping[str, Lesson]) -> str:
     )
 
 
-def _abalone(folder: Path, lessons: Mapping[str, Lesson]) -> str:
-    lines = []
-    for rho in ("0.25", "1", "4"):
-        path = folder / f"figure-3-rho{rho}-rings.parquet"
-        if path.is_file():
-            sex, rings = lessons[f"figure-3-rho{rho}"], lesson("", Results.load(path))
-            lines.append(
-                f"| {rho} | {number(sex.E_tr[0])} → {number(sex.E_tr[1])} | {number(rings.E_tr[0])} → "
-                f"{number(rings.E_tr[1])} |"
-            )
-    if not lines:
-        return ""
-    head = [
-        "## Which eight attributes",
-        "",
-        "Abalone's eighth attribute may be read as the sex or as the number of rings. Medians of "
-        "$\\mathcal E_{\\mathrm{tr}}$ before → after:",
-        "",
-        "| $\\rho$ | with sex | with rings |",
-        "|---|---|---|",
+def _abalone(results: Mapping[str, Results], lessons: Mapping[str, Lesson]) -> str:
+    rows = [
+        [rho, _arrow(lessons[f"figure-3-rho{rho}"]), _arrow(lesson("", results[f"figure-3-rho{rho}-rings"]))]
+        for rho in ("0.25", "1", "4")
+        if f"figure-3-rho{rho}-rings" in results
     ]
-    return "\n".join([*head, *lines, ""])
-
-
-def _miniboone(folder: Path) -> str:
-    path = folder / "figure-5.parquet"
-    if not path.is_file():
+    if not rows:
         return ""
-    results = Results.load(path)
+    table = markdown_table(["$\\rho$", "with sex", "with rings"], rows)
+    return (
+        "## Which eight attributes\n\n"
+        "Abalone's eighth attribute may be read as the sex or as the number of rings. Medians of "
+        f"{WRITTEN['E_tr']} before → after:\n\n{table}\n"
+    )
+
+
+def _miniboone(stored: Mapping[str, Results]) -> str:
+    if "figure-5" not in stored:
+        return ""
+    results = stored["figure-5"]
     R, trace = (change(results, criterion) for criterion in ("R", "trace"))
     what = "a stand-in for MiniBooNE, of the same shape but not of the same values" if results.stand_in else "MiniBooNE"
     return (

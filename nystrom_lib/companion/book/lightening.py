@@ -64,8 +64,8 @@ def with_icons(page: str, outlines: str) -> str:
 @cache
 def outline(name: str, outlines: str) -> tuple[str, str, str]:
     """Width, height and path of an icon; of several sets the last has the solid ones."""
-    found = re.findall(rf'[,{{]"?{re.escape(name)}"?:\[(\d+),(\d+),\[[^\]]*\],"\w+","([^"]+)"\]', outlines)
-    if not found:
+    icons = re.findall(rf'[,{{]"?{re.escape(name)}"?:\[(\d+),(\d+),\[[^\]]*\],"\w+","([^"]+)"\]', outlines)
+    if not icons:
         raise BookError(f"The theme names the icon {name!r}, which its script does not hold.")
-    width, height, path = found[-1]
+    width, height, path = icons[-1]
     return width, height, path

@@ -92,13 +92,13 @@ def is_foreign(address: str) -> bool:
 def broken(html: Path) -> list[str]:
     """A sentence for each link of a page, or file that it loads, that leads nowhere within the book."""
     pages = read(html)
-    found = []
+    sentences = []
     for path, page in pages.items():
         for address in dict.fromkeys([*page.links, *page.loaded]):
             trouble = _trouble(address, path, pages)
             if trouble:
-                found.append(f"{path.relative_to(html.resolve())}: {address} {trouble}")
-    return found
+                sentences.append(f"{path.relative_to(html.resolve())}: {address} {trouble}")
+    return sentences
 
 
 def _trouble(address: str, path: Path, pages: dict[Path, Page]) -> str:
@@ -117,7 +117,7 @@ def _trouble(address: str, path: Path, pages: dict[Path, Page]) -> str:
 
 def foreign(html: Path) -> list[str]:
     """A sentence for each thing that a browser would ask of another host when it opens a page."""
-    found = [
+    sentences = [
         f"{path.relative_to(html.resolve())} loads {address}"
         for path, page in read(html).items()
         for address in page.loaded
@@ -125,5 +125,5 @@ def foreign(html: Path) -> list[str]:
     ]
     for path in sorted(html.rglob("*.css")):
         urls = style_urls(path.read_text(encoding="utf-8", errors="replace"))
-        found += [f"{path.relative_to(html)} loads {address}" for address in urls if is_foreign(address)]
-    return found
+        sentences += [f"{path.relative_to(html)} loads {address}" for address in urls if is_foreign(address)]
+    return sentences

@@ -35,7 +35,8 @@ def main(name: str, notebooks: str, out: str, threads: str) -> int:
     from ..notebook.execute import execute
 
     try:
-        execute(dataclasses.replace(chapter(name), folder=Path(notebooks)), out=out, jobs=int(threads), progress=False)
+        this = dataclasses.replace(chapter(name), folder=Path(notebooks))
+        execute(this, out=out, jobs=int(threads), progress=False, page=False)
     except CompanionError as error:
         print(" ".join(str(error).split()), file=sys.stderr)
         return 1

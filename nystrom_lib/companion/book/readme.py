@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 from ..checkout import RESULTS, ROOT
+from ..results.archive import Archive
 from ..studies.large_descent import PAPER_MACHINE, PAPER_SECONDS
 from ..studies.timings import stored_threads
 from . import landing
@@ -18,17 +18,18 @@ BEGIN, END = "<!-- results: written by python -m nystrom_lib.companion.book.read
 
 def block(results: Path = RESULTS) -> str:
     """The lines between the two marks."""
-    stored = landing.load(results)
-    lines = [f"- **{number.value}** {number.meaning}" for number in landing.numbers(stored, [])[:-1]]
-    timings = results / "miniboone_timings.json"
-    if timings.is_file():
-        lines.append(_speed(json.loads(timings.read_text(encoding="utf-8"))))
+    archive = Archive(results)
+    numbers = landing.numbers(landing.load(archive), [])[:-1]
+    lines = [f"- **{number.value}** {number.meaning}" for number in numbers]
+    timings = archive.timings()
+    if timings is not None:
+        lines.append(_speed(timings))
     return "\n".join([BEGIN, *lines, END])
 
 
-def _speed(found: dict[str, Any]) -> str:
-    ours, plain = found["ours"], found["plain_c"]
-    said = [
+def _speed(timings: dict[str, Any]) -> str:
+    ours, plain = timings["ours"], timings["plain_c"]
+    times = [
         f"{what} in {_two(ours[name])} s (plain C {_two(plain[name])} s; the paper {PAPER_SECONDS[name]:,g} s)"
         for name, what in (
             ("radial_skd_s", "R"),
@@ -36,10 +37,10 @@ def _speed(found: dict[str, Any]) -> str:
             ("descent_s", "the whole descent"),
         )
     ]
-    data = "a stand-in for MiniBooNE, of the same size" if found["stand_in"] else "MiniBooNE"
+    data = "a stand-in for MiniBooNE, of the same size" if timings["stand_in"] else "MiniBooNE"
     return (
-        f"- On {data} ({found['N']:,} points): {', '.join(said)}. Ours on {stored_threads(found)} and plain C on one, "
-        f"on {found['machine']}; the paper's on {PAPER_MACHINE}."
+        f"- On {data} ({timings['N']:,} points): {', '.join(times)}. Ours on {stored_threads(timings)} and plain C on "
+        f"one, on {timings['machine']}; the paper's on {PAPER_MACHINE}."
     )
 
 
@@ -50,7 +51,7 @@ def _two(seconds: float) -> str:
 
 def write() -> None:
     """Renew the figure and the block."""
-    FIGURE.write_text(landing.figure_svg(landing.load(RESULTS)), encoding="utf-8")
+    FIGURE.write_text(landing.figure_svg(landing.load(Archive(RESULTS))), encoding="utf-8")
     text = README.read_text(encoding="utf-8")
     before, _, rest = text.partition(BEGIN)
     _, _, after = rest.partition(END)

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from ..chapters import Chapter
-from ..notebook.page import markdown_table
 from ..results import provenance
 from ..results.table import Results
+from ..wording import duration, markdown_table
 
 #: Beyond those that numbers depend on: what makes the pages.
 _TOOLS = ("jupyter-book", "sphinx", "sphinx-book-theme", "myst-nb", "papermill", "nbclient", "ipykernel", "matplotlib")
@@ -75,11 +75,11 @@ def chapter_table(chapters: Sequence[Chapter], notebooks: Path) -> str:
 def read_foot(code: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """The rows of the table at the end of a chapter."""
     outputs = code[-1].get("outputs", []) if code else []
-    found: dict[str, str] = {}
+    foot: dict[str, str] = {}
     for output in outputs:
         text = "".join(output.get("data", {}).get("text/markdown", ""))
-        found.update(re.findall(r"^\| (\w+) \| (.*) \|$", text, flags=re.MULTILINE))
-    return found
+        foot.update(re.findall(r"^\| (\w+) \| (.*) \|$", text, flags=re.MULTILINE))
+    return foot
 
 
 def results_table(results: Mapping[str, Results]) -> str:
@@ -118,19 +118,19 @@ def compiled(results: Mapping[str, Results]) -> str:
 
 def commits(sessions: Sequence[Mapping[str, Any]]) -> str:
     """The states of the code that computed something."""
-    found = {f"`{each['commit'][:7]}`{'+' if each['dirty'] else ''}" for each in sessions if each.get("commit")}
-    return ", ".join(sorted(found)) or "not known"
+    shown = {f"`{each['commit'][:7]}`{'+' if each['dirty'] else ''}" for each in sessions if each.get("commit")}
+    return ", ".join(sorted(shown)) or "not known"
 
 
 def machine_table(results: Mapping[str, Results]) -> str:
     """A row for each kind of session that computed stored results."""
-    found: dict[tuple[str, ...], list[str]] = {}
+    machines: dict[tuple[str, ...], list[str]] = {}
     for name, each in results.items():
         for session in each.provenance["sessions"]:
-            found.setdefault(_machine(session), [])
-            if name not in found[_machine(session)]:
-                found[_machine(session)].append(name)
-    rows = [[*machine, str(len(names))] for machine, names in found.items()]
+            machines.setdefault(_machine(session), [])
+            if name not in machines[_machine(session)]:
+                machines[_machine(session)].append(name)
+    rows = [[*machine, str(len(names))] for machine, names in machines.items()]
     return markdown_table(["Processor", "System", "Python", "BLAS", "Packages", "Results"], rows)
 
 
@@ -150,7 +150,7 @@ def build_table() -> str:
     """The machine and the versions that made these pages."""
     here = provenance.environment()
     commit = f"{here['commit'][:10]}{' with changes' if here['dirty'] else ''}" if here["commit"] else "not known"
-    versions = {**here["packages"], **{name: found for name in _TOOLS if (found := provenance.version(name))}}
+    versions = {**here["packages"], **{name: known for name in _TOOLS if (known := provenance.version(name))}}
     rows = [
         ["Machine", f"{here['cpu']}, {here['cores']} cores, {here['system']}"],
         ["System", platform.platform()],
@@ -159,18 +159,3 @@ def build_table() -> str:
         *([name, version] for name, version in versions.items()),
     ]
     return markdown_table(["", "Version"], rows)
-
-
-def duration(seconds: float) -> str:
-    """A time that is easy to read.
-
-    Examples
-    --------
-    >>> duration(0.31), duration(42.4), duration(4275)
-    ('0.3 s', '42 s', '1 h 11 min')
-    """
-    if seconds < 1.0:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"

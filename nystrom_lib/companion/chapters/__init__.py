@@ -15,8 +15,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from types import MappingProxyType
 
+from ..._validation import did_you_mean
 from ..errors import ConfigurationError
-from ..wording import did_you_mean
 from .base import PROFILES, Chapter
 
 __all__ = ["CHAPTERS", "PROFILES", "Chapter", "chapter"]
@@ -41,8 +41,8 @@ _FILES = (
 
 
 def _registry() -> dict[str, Chapter]:
-    found = [import_module(f".{name}", __name__).CHAPTER for name in _FILES if find_spec(f"{__name__}.{name}")]
-    return {each.name: each for each in sorted(found, key=lambda each: each.number)}
+    chapters = [import_module(f".{name}", __name__).CHAPTER for name in _FILES if find_spec(f"{__name__}.{name}")]
+    return {each.name: each for each in sorted(chapters, key=lambda each: each.number)}
 
 
 #: Every chapter by its name, in the order of the book.

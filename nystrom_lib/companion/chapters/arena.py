@@ -7,9 +7,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from ...starts import STARTS
 from ..experiments.config import Experiment
-from ..experiments.problems import CENTRES
+from ..experiments.problems import CENTRES, TRIED_STARTS
 from ..running.arena import BUDGETS, best_errors, hold, load, trials
 from ..settings import setting
 from .base import Chapter
@@ -30,7 +29,7 @@ class Parameters(OnProblems):
         ways = {"trace": ("uniform", "trace"), "radial": ("uniform", "radial"), "weighted": ("uniform", "weighted")}
         ways |= {by: (by, "none") for by in CENTRES}
         # What a start gives is in the results of the descent from it.
-        ways |= {by: (by, "trace") for by in STARTS}
+        ways |= {by: (by, "trace") for by in TRIED_STARTS}
         return {
             (problem.name, way): self.tried(problem, *parts) for problem in self.posed() for way, parts in ways.items()
         }

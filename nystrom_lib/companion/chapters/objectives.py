@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...starts import STARTS
 from ..experiments.config import Experiment
+from ..experiments.problems import TRIED_STARTS
 from ..settings import setting
 from .base import Chapter
 from .on_problems import ALL, SMOKE, OnProblems
@@ -20,7 +20,7 @@ class Parameters(OnProblems):
     def experiments(self) -> dict[tuple[str, str], Experiment]:
         """The three objectives from uniform samples, and the radial SKD from every other start."""
         ways = [("uniform", method) for method in ("radial", "weighted", "trace")]
-        ways += [(by, "radial") for by in STARTS if by != "uniform"]
+        ways += [(by, "radial") for by in TRIED_STARTS if by != "uniform"]
         return {
             (problem.name, f"{by}-{method}"): self.tried(problem, by, method)
             for problem in self.posed()

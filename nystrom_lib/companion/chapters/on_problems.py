@@ -7,7 +7,7 @@ from typing import Any
 
 from ..experiments.config import Experiment
 from ..experiments.paper import SEED
-from ..experiments.problems import PROBLEMS, M, Problem, found, tried
+from ..experiments.problems import PROBLEMS, M, Problem, descent_by, tried
 from ..settings import Settings, setting
 from .lists import each_once
 
@@ -53,7 +53,7 @@ class OnProblems(Settings):
     def tried(self, problem: Problem, by: str, method: str) -> Experiment:
         """A start, and a descent from there on."""
         return tried(
-            problem, by, found(method, None if method == "none" else self.iterations), m=self.m,
+            problem, by, descent_by(method, None if method == "none" else self.iterations), m=self.m,
             most=self.most(problem), n=self.landmarks(problem), seed=self.seed,
         )  # fmt: skip
 

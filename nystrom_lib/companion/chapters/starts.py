@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ...starts import STARTS
 from ..experiments.config import Experiment
+from ..experiments.problems import TRIED_STARTS
 from ..settings import setting
 from .base import Chapter
 from .lists import each_once
@@ -16,7 +17,7 @@ from .on_problems import SMOKE, OnProblems
 class Parameters(OnProblems):
     """What the chapter takes."""
 
-    starts: tuple[str, ...] = setting(tuple(STARTS), choices=tuple(STARTS), meaning="the ways to choose S⁽⁰⁾")
+    starts: tuple[str, ...] = setting(TRIED_STARTS, choices=tuple(STARTS), meaning="the ways to choose S⁽⁰⁾")
 
     def check(self) -> None:
         """Refuse what no single parameter shows."""

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import nystrom_lib as nl
 
+from ..._validation import did_you_mean
 from ..errors import ConfigurationError
-from ..results.archive import Stored
-from ..wording import did_you_mean
+from ..results.archive import Archive
 from .base import Claim, Evidence, Finding, Table, Threshold, Verdict
 from .declared import CLAIMS
 from .page import page, plain, summary
@@ -35,19 +35,19 @@ __all__ = [
 ]
 
 
-def measure(claim: Claim) -> Callable[[Claim, Stored], Verdict]:
+def measure(claim: Claim) -> Callable[[Claim, Archive], Verdict]:
     """The function that measures a claim and decides on it."""
     module, _, function = claim.measured_by.partition(":")
-    found: Callable[[Claim, Stored], Verdict] = getattr(import_module(f".{module}", __name__), function)
-    return found
+    decide: Callable[[Claim, Archive], Verdict] = getattr(import_module(f".{module}", __name__), function)
+    return decide
 
 
-def judge(results_folder: str | Path, only: Iterable[str] | None = None) -> list[Verdict]:
+def judge(results: str | Path | Archive, only: Iterable[str] | None = None) -> list[Verdict]:
     """Measure claims and decide on each, in the order of the paper.
 
     Parameters
     ----------
-    results_folder : path
+    results : path or Archive
         Where the results of the experiments are; a claim whose results are not there is not testable here.
     only : iterable of str, optional
         The claims asked for, by name; by default all.
@@ -57,6 +57,6 @@ def judge(results_folder: str | Path, only: Iterable[str] | None = None) -> list
         if name not in CLAIMS:
             hint = did_you_mean(name.upper(), CLAIMS)
             raise ConfigurationError("only", f"has {name!r}{hint}; the claims are {', '.join(CLAIMS)}.")
-    stored = Stored(Path(results_folder))
+    stored = results if isinstance(results, Archive) else Archive(Path(results))
     with nl.threads(1):  # small problems, which several threads would only slow down
         return [measure(claim)(claim, stored) for claim in CLAIMS.values() if claim.id in asked]

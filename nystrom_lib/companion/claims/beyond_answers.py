@@ -7,32 +7,30 @@ from pathlib import Path
 
 import pandas as pd
 
-from ...starts import STARTS
 from ..chapters import CHAPTERS
-from ..experiments.problems import BEYOND, CENTRES, PROBLEMS
-from ..results.archive import Stored
+from ..experiments.problems import BEYOND, CENTRES, PROBLEMS, TRIED_STARTS
+from ..results.archive import Archive
 from ..results.table import Results
 from ..studies import beyond as studies
-from ..wording import number
+from ..wording import markdown_table, number
 from .beyond import QUESTIONS, Answer, Question, answer
 from .page import escape
 
 
 def stored_answers(folder: Path) -> dict[str, Answer]:
     """The answers that follow from ``results/beyond`` alone: X1 to X10; none if something is missing there."""
-    stored = Stored(folder / "beyond")
-    found = {tuple(name.split(".", 1)): stored.results(name) for name in BEYOND}
-    results = {key: each for key, each in found.items() if each is not None}
+    stored = Archive(folder / "beyond")
+    results = {tuple(name.split(".", 1)): each for name in BEYOND if (each := stored.results(name)) is not None}
     return _answers(results) if len(results) == len(BEYOND) else {}  # type: ignore[arg-type]
 
 
 def _answers(results: Mapping[studies.Key, Results]) -> dict[str, Answer]:
-    before = _medians(results, [f"{by}-radial" for by in STARTS], stage="initial")
-    radial, trace = (_medians(results, [f"{by}-{method}" for by in STARTS]) for method in ("radial", "trace"))
+    before = _medians(results, [f"{by}-radial" for by in TRIED_STARTS], stage="initial")
+    radial, trace = (_medians(results, [f"{by}-{method}" for by in TRIED_STARTS]) for method in ("radial", "trace"))
     ends = _medians(results, ["uniform-radial", "uniform-weighted", "uniform-trace", *CENTRES])
     steps = _medians(results, [way for _, way in results if way.startswith("steps-")], quantity="R").dropna()
     alone = pd.DataFrame({"alone": before.min(axis=1), "paper": radial["uniform-radial"]})
-    ways = [f"{by}-radial" for by in STARTS]
+    ways = [f"{by}-radial" for by in TRIED_STARTS]
     correlations = {
         PROBLEMS[name].title: studies.rank_correlation(studies.pairs(results, name, ways)) for name in ends.index
     }
@@ -53,7 +51,7 @@ def _answers(results: Mapping[studies.Key, Results]) -> dict[str, Answer]:
         "X9": studies.ratios(steps, "steps-scale-free", "steps-fixed"),
         "X10": faster,
     }
-    return {name: answer(name, found) for name, found in cases.items()}
+    return {name: answer(name, values) for name, values in cases.items()}
 
 
 def _medians(
@@ -65,10 +63,9 @@ def _medians(
 def page(folder: Path) -> str:
     """MyST Markdown: a table of the questions, with the answers that stored results give."""
     answers = stored_answers(folder)
-    lines = [story(answers), ""] if answers else []
-    lines += ["| | question | answer | cases | chapter |", "| --- | --- | --- | --- | --- |"]
-    lines += [_row(question, answers.get(name)) for name, question in QUESTIONS.items()]
-    return "\n".join(lines) + "\n"
+    rows = [_row(question, answers.get(name)) for name, question in QUESTIONS.items()]
+    table = markdown_table(["", "question", "answer", "cases", "chapter"], rows)
+    return f"{story(answers)}\n\n{table}\n" if answers else f"{table}\n"
 
 
 def story(answers: Mapping[str, Answer]) -> str:
@@ -86,12 +83,12 @@ def story(answers: Mapping[str, Answer]) -> str:
     )
 
 
-def _row(question: Question, found: Answer | None) -> str:
+def _row(question: Question, answer: Answer | None) -> list[str]:
     word, cases = "in the chapter", ""
-    if found is not None:
-        values = list(found.cases.values())
-        word = f"**{found.word.lower()}**"
-        cases = f"{found.passed} of {len(values)}; from {number(min(values))} to {number(max(values))}"
+    if answer is not None:
+        values = list(answer.cases.values())
+        word = f"**{answer.word.lower()}**"
+        cases = f"{answer.passed} of {len(values)}; from {number(min(values))} to {number(max(values))}"
     chapter = CHAPTERS[question.chapter]
     link = f"{{doc}}`{chapter.title} </notebooks/{chapter.file.removesuffix('.ipynb')}>`"
-    return f"| {question.id} | {escape(question.asks)} | {word} | {cases} | {link} |"
+    return [question.id, escape(question.asks), word, cases, link]

@@ -13,7 +13,7 @@ import nystrom_lib as nl
 from ..experiments.outcome import Array
 from ..experiments.paper import SEED, paper_experiment
 from ..experiments.protocol import load_data
-from ..results.archive import Stored
+from ..results.archive import Archive
 from ..studies import costs
 from ..wording import NORMS, number
 from .base import Claim, Finding, Verdict
@@ -104,9 +104,9 @@ def _quick_slope(work: _Work, axis: str) -> Slope:
     return Slope(work.name, axis, measured, costs.exponent(ends, [work.cost({**work.base, axis: end}) for end in ends]))
 
 
-def benchmark_slopes(found: Mapping[str, Any] | None, claim: str) -> list[Slope]:
+def benchmark_slopes(benchmark: Mapping[str, Any] | None, claim: str) -> list[Slope]:
     """The exponents that the committed benchmark has for one claim; d is left out, as the paper's formulas do."""
-    curves = found.get("curves", []) if found is not None else []
+    curves = benchmark.get("curves", []) if benchmark is not None else []
     return [
         Slope(
             curve["work"],
@@ -119,10 +119,10 @@ def benchmark_slopes(found: Mapping[str, Any] | None, claim: str) -> list[Slope]
     ]
 
 
-def _slopes(claim: Claim, stored: Stored, works: tuple[_Work, ...]) -> tuple[list[Slope], str]:
-    found = benchmark_slopes(stored.benchmark(), claim.id)
-    if found:
-        return found, "the committed benchmark, benchmarks/results/results.md"
+def _slopes(claim: Claim, stored: Archive, works: tuple[_Work, ...]) -> tuple[list[Slope], str]:
+    slopes = benchmark_slopes(stored.benchmark(), claim.id)
+    if slopes:
+        return slopes, "the committed benchmark, benchmarks/results/results.md"
     return [_quick_slope(work, axis) for work in works for axis in work.axes], "a quick fit between two sizes"
 
 
@@ -147,7 +147,7 @@ def _numbers(slopes: list[Slope]) -> dict[str, float]:
 # -- R3 ----------------------------------------------------------------------------------------------------------
 
 
-def radial_skd_cost(claim: Claim, stored: Stored) -> Verdict:
+def radial_skd_cost(claim: Claim, stored: Archive) -> Verdict:
     """R3: exponents, and a singular K_S."""
     slopes, source = _slopes(claim, stored, _RADIAL_SKD)
     return decide_radial_skd_cost(claim, slopes, source, singular_difference())
@@ -192,7 +192,7 @@ def decide_radial_skd_cost(claim: Claim, slopes: list[Slope], source: str, diffe
 # -- R4, S5 ------------------------------------------------------------------------------------------------------
 
 
-def criteria_cost(claim: Claim, stored: Stored) -> Verdict:
+def criteria_cost(claim: Claim, stored: Archive) -> Verdict:
     """R4."""
     slopes, source = _slopes(claim, stored, _CRITERIA)
     return decide_criteria_cost(claim, slopes, source)
@@ -217,7 +217,7 @@ def decide_criteria_cost(claim: Claim, slopes: list[Slope], source: str) -> Verd
     )
 
 
-def least_costly(claim: Claim, stored: Stored) -> Verdict:
+def least_costly(claim: Claim, stored: Archive) -> Verdict:
     """M2."""
     quotients: dict[str, float] = {}
     for label, name in (("bi-Gaussian", "figure-2-n50"), ("Abalone", "figure-3-rho1")):
@@ -246,7 +246,7 @@ def decide_least_costly(claim: Claim, quotients: Mapping[str, float]) -> Verdict
     )
 
 
-def stochastic_cost(claim: Claim, stored: Stored) -> Verdict:
+def stochastic_cost(claim: Claim, stored: Archive) -> Verdict:
     """S5."""
     slopes, source = _slopes(claim, stored, _STOCHASTIC)
     return decide_stochastic_cost(claim, slopes, source)

@@ -7,22 +7,22 @@ from typing import Any
 
 import numpy as np
 
-from ..results.archive import Stored
+from ..results.archive import Archive
 from ..wording import number, percent
 from .base import Claim, Finding, Table, Verdict
 
 
-def direct_optimisation(claim: Claim, stored: Stored) -> Verdict:
+def direct_optimisation(claim: Claim, stored: Archive) -> Verdict:
     """R5."""
-    found = stored.direct_descent()
-    if found is None:
+    timed = stored.direct_descent()
+    if timed is None:
         return Verdict(
             claim,
             Finding.UNTESTABLE,
             "Nothing was measured.",
             "The timings are not stored; `python -m benchmarks.direct` takes them.",
         )
-    return decide_direct(claim, found["problems"], found["machine"])
+    return decide_direct(claim, timed["problems"], timed["machine"])
 
 
 def decide_direct(claim: Claim, problems: Mapping[str, Mapping[str, Any]], machine: str) -> Verdict:

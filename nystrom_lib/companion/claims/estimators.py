@@ -15,7 +15,7 @@ from ..experiments.outcome import Array
 from ..experiments.paper import SEED, paper_experiment
 from ..experiments.protocol import load_data
 from ..experiments.seeds import Axis, seed_for
-from ..results.archive import Stored
+from ..results.archive import Archive
 from ..studies import estimators
 from ..wording import percent
 from .base import Claim, Finding, Outcome, Verdict, by_share
@@ -49,7 +49,7 @@ def _biases(kind: str, *sizes: int) -> Array:
     )
 
 
-def one_sample_bias(claim: Claim, stored: Stored) -> Verdict:
+def one_sample_bias(claim: Claim, stored: Archive) -> Verdict:
     """S1."""
     return decide_biased(claim, _biases("one-sample", 2))
 
@@ -71,7 +71,7 @@ def decide_biased(claim: Claim, biases: Array) -> Verdict:
     )
 
 
-def two_sample_bias(claim: Claim, stored: Stored) -> Verdict:
+def two_sample_bias(claim: Claim, stored: Archive) -> Verdict:
     """S2, with b = b_X + b_Y = 1 + 1 and 2 + 1."""
     return decide_unbiased(claim, _biases("two-sample", 2, 3))
 
@@ -113,7 +113,7 @@ class Setting:
 
 def settings() -> list[Setting]:
     """The three Abalone settings, MAGIC with n = 100, and the SGD of the authors' notebook."""
-    found = []
+    settings = []
     for label, name, iterations in (
         ("Abalone ρ = 0.25", "figure-3-rho0.25", 2000),
         ("Abalone ρ = 1", "figure-3-rho1", 2000),
@@ -123,8 +123,8 @@ def settings() -> list[Setting]:
         experiment = paper_experiment(name)
         descent = experiment.descent
         assert isinstance(descent, StochasticGradientDescent) and isinstance(experiment.kernel, Gaussian)
-        found.append(Setting(label, name, experiment.kernel.rho, descent.batch_size, descent.step, iterations))
-    return [*found, Setting("bi-Gaussian ρ = 16", "figure-1-rho16", 16.0, 50, 2e-7, 1200)]
+        settings.append(Setting(label, name, experiment.kernel.rho, descent.batch_size, descent.step, iterations))
+    return [*settings, Setting("bi-Gaussian ρ = 16", "figure-1-rho16", 16.0, 50, 2e-7, 1200)]
 
 
 def _start(data: Array, n: int, j: int) -> Array:
@@ -145,7 +145,7 @@ def _descend(setting: Setting, kernel: nl.Kernel, data: Array, start: Array, j: 
     )
 
 
-def variances(claim: Claim, stored: Stored) -> Verdict:
+def variances(claim: Claim, stored: Archive) -> Verdict:
     """S3."""
     ratios = {}
     for place, case in enumerate(small_problems(), start=1):
@@ -166,8 +166,8 @@ def exceptions(sizes: tuple[int, ...] = (2, 8, 64, 1024)) -> str:
     small = [estimators.terms(*case) for case in small_problems()]
     ratios = {b: np.array([variances_ratio(parts, b) for parts in small]) for b in sizes}
     shown = "; ".join(
-        f"b = {b}: below 1 in {int((found < 1.0).sum())} of {len(found)}, the smallest {found.min():.2f}"
-        for b, found in ratios.items()
+        f"b = {b}: below 1 in {int((quotients < 1.0).sum())} of {len(quotients)}, the smallest {quotients.min():.2f}"
+        for b, quotients in ratios.items()
     )
     return (
         "This can be proved: the difference of the two variances is Var(P − Q) ≥ 0 to first order in 1/b, and at a "
@@ -212,12 +212,12 @@ def decide_variances(claim: Claim, ratios: dict[str, float]) -> Verdict:
     )
 
 
-def descents(claim: Claim, stored: Stored) -> Verdict:
+def descents(claim: Claim, stored: Archive) -> Verdict:
     """S4."""
     rows = [row for setting in settings() for row in compare_descents(setting)]
-    found = decide_descents(claim, pd.DataFrame(rows))
+    verdict = decide_descents(claim, pd.DataFrame(rows))
     later = stored.later_checks()
-    return found if later is None else replace(found, later=decide_exact(claim, pd.DataFrame(later[claim.id])))
+    return verdict if later is None else replace(verdict, later=decide_exact(claim, pd.DataFrame(later[claim.id])))
 
 
 def compare_descents(setting: Setting, pairs: int = _PAIRS) -> Iterator[dict[str, object]]:

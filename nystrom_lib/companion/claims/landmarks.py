@@ -14,7 +14,7 @@ from ..experiments.outcome import Array
 from ..experiments.paper import paper_experiment
 from ..experiments.protocol import load_data
 from ..experiments.seeds import Axis, seed_for
-from ..results.archive import Stored
+from ..results.archive import Archive
 from ..results.summary import displacements
 from ..wording import percent
 from .base import Claim, Finding, Verdict, sentence, together
@@ -32,7 +32,7 @@ def paths(name: str, count: int = _DESCENTS) -> Array:
     """The landmarks along each descent, (descents, records, n, d); the first descent is the figure's."""
     experiment = paper_experiment(name)
     data, kernel = load_data(experiment).X, experiment.kernel.build()
-    found = []
+    kept = []
     for j in range(count):
         start = experiment.initial.draw(kernel, data, experiment.n, seed_for(experiment.seed, Axis.INITIAL_SAMPLE, j))
         run = experiment.descent.descend(
@@ -46,8 +46,8 @@ def paths(name: str, count: int = _DESCENTS) -> Array:
             progress=None,
         )
         assert run.path is not None
-        found.append(run.path[:: experiment.record.every])
-    return np.array(found)
+        kept.append(run.path[:: experiment.record.every])
+    return np.array(kept)
 
 
 # -- B1 ----------------------------------------------------------------------------------------------------------
@@ -72,7 +72,7 @@ def movement_of(path: Array) -> Movement:
     return Movement(displacement / np.sqrt(4.0 / n), winding)
 
 
-def movement(claim: Claim, stored: Stored) -> Verdict:
+def movement(claim: Claim, stored: Archive) -> Verdict:
     """B1."""
     return decide_movement(claim, {rho: movement_of(paths(name)) for rho, name in FIGURES.items()})
 
@@ -130,16 +130,16 @@ class Arrangement:
     separation: float  #: smallest distance between two landmarks, optimised over initial (median)
 
 
-def arrangement(claim: Claim, stored: Stored) -> Verdict:
+def arrangement(claim: Claim, stored: Archive) -> Verdict:
     """B2."""
     source = paper_experiment("figure-1").data
     assert isinstance(source, BiGaussian)
     data = load_data(paper_experiment("figure-1")).X
-    found = {}
+    arrangements = {}
     for rho, name in FIGURES.items():
         path = paths(name)
-        found[rho] = arrangement_of(path[:, 0], path[:, -1], np.asarray(data), source)
-    return decide_arrangement(claim, found)
+        arrangements[rho] = arrangement_of(path[:, 0], path[:, -1], np.asarray(data), source)
+    return decide_arrangement(claim, arrangements)
 
 
 def arrangement_of(initial: Array, optimised: Array, data: Array, source: BiGaussian) -> Arrangement:
@@ -177,12 +177,12 @@ def in_densest_half(points: Array, source: BiGaussian) -> NDArray[np.bool_]:
     return dense
 
 
-def decide_arrangement(claim: Claim, found: Mapping[str, Arrangement]) -> Verdict:
+def decide_arrangement(claim: Claim, arrangements: Mapping[str, Arrangement]) -> Verdict:
     """B2 from the arrangements at each ρ."""
     parts: dict[str, Finding] = {}
     shown: list[str] = []
     numbers: dict[str, float] = {}
-    for rho, how in found.items():
+    for rho, how in arrangements.items():
         concentrate = how.dense >= claim.limit("dense")
         fill = how.neighbour >= claim.limit("neighbour") and how.separation >= claim.limit("separation")
         parts[rho] = (

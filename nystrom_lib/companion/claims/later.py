@@ -17,7 +17,7 @@ import numpy as np
 
 import nystrom_lib as nl
 
-from .. import writing
+from ... import _writing as writing
 from ..checkout import RESULTS
 from ..experiments.components import GradientDescent, StochasticGradientDescent
 from ..experiments.outcome import Array
@@ -106,15 +106,15 @@ def _best_trace(name: str) -> float:
 def main(file: Path = FILE) -> int:
     """Compute and store."""
     with nl.threads(1):
-        found = {"T4": list(end_points()), "S4": list(exact_pairs()), "A3": list(settings())}
+        checks = {"T4": list(end_points()), "S4": list(exact_pairs()), "A3": list(settings())}
     here = provenance.environment()
     about = {
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "by": "python -m nystrom_lib.companion.claims.later",
         **{name: here[name] for name in ("commit", "dirty", "cpu", "cores", "python", "library", "packages")},
     }
-    writing.text(file, json.dumps({"about": about, **found}, indent=1) + "\n")
-    print(f"{file.name}: " + ", ".join(f"{len(rows)} rows of {claim}" for claim, rows in found.items()))
+    writing.text(file, json.dumps({"about": about, **checks}, indent=1) + "\n")
+    print(f"{file.name}: " + ", ".join(f"{len(rows)} rows of {claim}" for claim, rows in checks.items()))
     return 0
 
 

@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 
 from ..chapters import CHAPTERS
+from ..wording import markdown_table
 from .base import Check, Claim, Evidence, Finding, Table, Verdict, sentence
 from .declared import COMMITS, FIRST, LATER
 
@@ -68,11 +69,11 @@ def page(verdicts: Sequence[Verdict]) -> str:
 
 
 def _overview(verdicts: Iterable[Verdict]) -> str:
-    rows = tuple(
+    rows = [
         (f"{{ref}}`{each.claim.id} <claim-{each.claim.id}>`", str(each.finding), escape(each.claim.says))
         for each in verdicts
-    )
-    return _markdown_table(("claim", "verdict", "what the paper says"), rows)
+    ]
+    return markdown_table(("claim", "verdict", "what the paper says"), rows)
 
 
 def _card(verdict: Verdict) -> str:
@@ -106,10 +107,10 @@ def _afterwards(verdict: Verdict) -> list[str]:
     """What was asked later, and what to read beside the verdict."""
     lines = []
     if verdict.later and verdict.claim.later:
-        found = verdict.later
+        check = verdict.later
         lines += [
-            f"**Asked later** ({LATER}). {escape(verdict.claim.later.why)} {escape(found.measured)} "
-            f"*{sentence(found.finding)}* {escape(found.why)}",
+            f"**Asked later** ({LATER}). {escape(verdict.claim.later.why)} {escape(check.measured)} "
+            f"*{sentence(check.finding)}* {escape(check.why)}",
             "",
         ]
     if verdict.beside:
@@ -153,14 +154,8 @@ def _dropdown(title: str, body: str) -> str:
 
 
 def _captioned(table: Table) -> str:
-    headings = tuple(escape(heading) for heading in table.headings)
-    rows = tuple(tuple(escape(cell) for cell in row) for row in table.rows)
-    return f"**{escape(table.caption)}**\n\n{_markdown_table(headings, rows)}"
-
-
-def _markdown_table(headings: tuple[str, ...], rows: tuple[tuple[str, ...], ...]) -> str:
-    lines = [headings, ("---",) * len(headings), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    head, *rows = [[escape(cell) for cell in row] for row in (table.headings, *table.rows)]
+    return f"**{escape(table.caption)}**\n\n{markdown_table(head, rows)}"
 
 
 def _link(evidence: Evidence) -> str:
@@ -181,7 +176,7 @@ def escape(text: str) -> str:
     >>> escape("E_tr is ‖K − K̂‖_* < 2")
     'E{sub}`tr` is ‖K − K̂‖{sub}`∗` \\\\< 2'
     """
-    text = _SUBSCRIPT.sub(lambda found: f"{{sub}}`{found[1].replace('*', '∗')}`", text)
+    text = _SUBSCRIPT.sub(lambda match: f"{{sub}}`{match[1].replace('*', '∗')}`", text)
     for character in "*_|<":
         text = text.replace(character, f"\\{character}")
     return text
@@ -198,11 +193,11 @@ def plain(verdicts: Sequence[Verdict]) -> str:
 def _paragraph(verdict: Verdict) -> str:
     claim = verdict.claim
     lines = [f"{claim.id} ({claim.section}): {verdict.finding}"]
-    said = [("paper", claim.says), ("measured", verdict.measured), ("why", verdict.why)]
+    parts = [("paper", claim.says), ("measured", verdict.measured), ("why", verdict.why)]
     if verdict.later:
-        said.append(("later", f"{verdict.later.finding}: {verdict.later.measured} {verdict.later.why}"))
+        parts.append(("later", f"{verdict.later.finding}: {verdict.later.measured} {verdict.later.why}"))
     if verdict.beside:
-        said.append(("beside", verdict.beside))
-    for label, text in said:
+        parts.append(("beside", verdict.beside))
+    for label, text in parts:
         lines.append(textwrap.fill(f"{label}: {text}", _WIDTH, initial_indent="  ", subsequent_indent="    "))
     return "\n".join(lines)

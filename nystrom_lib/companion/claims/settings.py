@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import pandas as pd
 
-from ..results.archive import Stored
+from ..results.archive import Archive
 from ..wording import number
 from .base import Claim, Table, Verdict, by_share, sentence
 from .tables import failing
 from .theory import nothing_stored
 
 
-def one_setting(claim: Claim, stored: Stored) -> Verdict:
+def one_setting(claim: Claim, stored: Archive) -> Verdict:
     """A3."""
-    found = stored.later_checks()
-    if found is None or claim.id not in found:
+    checks = stored.later_checks()
+    if checks is None or claim.id not in checks:
         return nothing_stored(claim)
-    return decide_one_setting(claim, pd.DataFrame(found[claim.id]))
+    return decide_one_setting(claim, pd.DataFrame(checks[claim.id]))
 
 
 def decide_one_setting(claim: Claim, rows: pd.DataFrame) -> Verdict:

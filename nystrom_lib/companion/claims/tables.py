@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..results.archive import Stored
+from ..results.archive import Archive
 from ..results.summary import Change, change, quantile, rank_correlation, spread_of
 from ..results.table import Results
 from ..studies.timings import in_order
@@ -47,11 +47,11 @@ class Improvement:
         )
 
 
-def improvement(found: Change) -> Improvement:
+def improvement(change: Change) -> Improvement:
     """Share improved, ratio of medians, gap between the boxes."""
-    before, after = found.medians
-    gap = quantile(found.before, 0.25) - quantile(found.after, 0.75)
-    return Improvement(share=found.improved, ratio=after / before, gap=gap / before)
+    before, after = change.medians
+    gap = quantile(change.before, 0.25) - quantile(change.after, 0.75)
+    return Improvement(share=change.improved, ratio=after / before, gap=gap / before)
 
 
 @dataclass(frozen=True)
@@ -71,22 +71,22 @@ class Closeness:
         )
 
 
-def closeness(found: Change) -> Closeness:
+def closeness(change: Change) -> Closeness:
     """Spread and range of the values after, and the spread of those before."""
-    after = found.after
-    return Closeness(spread_of(after), quantile(after, 0.95) / quantile(after, 0.05), spread_of(found.before))
+    after = change.after
+    return Closeness(spread_of(after), quantile(after, 0.95) / quantile(after, 0.05), spread_of(change.before))
 
 
-def separation(found: Change) -> float:
+def separation(change: Change) -> float:
     """What a reader of two boxes sees: the distance of their medians over the mean of their heights."""
-    before, after = found.medians
-    heights = [quantile(values, 0.75) - quantile(values, 0.25) for values in (found.before, found.after)]
+    before, after = change.medians
+    heights = [quantile(values, 0.75) - quantile(values, 0.25) for values in (change.before, change.after)]
     return (before - after) / (sum(heights) / 2.0)
 
 
-def excess_left(found: Change) -> float:
+def excess_left(change: Change) -> float:
     """Which part of what a factor can lose, its excess over 1, is left: from median to median."""
-    before, after = found.medians
+    before, after = change.medians
     return (after - 1.0) / (before - 1.0)
 
 
@@ -139,28 +139,28 @@ def _absent(claim: Claim, missing: Iterable[str]) -> Verdict:
     )
 
 
-def _together(claim: Claim, found: Mapping[str, Examined], deciding: Iterable[str]) -> Verdict:
+def _together(claim: Claim, readings: Mapping[str, Examined], deciding: Iterable[str]) -> Verdict:
     """One verdict from several readings (ρ = 1 and 16; sex and rings), of which some decide and all are said."""
-    findings = {name: each.finding for name, each in found.items()}
+    findings = {name: each.finding for name, each in readings.items()}
     return Verdict(
         claim,
         together(findings[name] for name in deciding),
-        " ".join(f"{sentence(f'{name}: {each.words}')}" for name, each in found.items()),
-        " ".join(sentence(f"{name}: {each.finding} ({each.reason})") for name, each in found.items()),
-        {f"{name}, {key}": number for name, each in found.items() for key, number in each.numbers.items()},
+        " ".join(f"{sentence(f'{name}: {each.words}')}" for name, each in readings.items()),
+        " ".join(sentence(f"{name}: {each.finding} ({each.reason})") for name, each in readings.items()),
+        {f"{name}, {key}": number for name, each in readings.items() for key, number in each.numbers.items()},
         findings,
-        _stacked(found),
+        _stacked(readings),
     )
 
 
-def _stacked(found: Mapping[str, Examined]) -> tuple[Table, ...]:
+def _stacked(readings: Mapping[str, Examined]) -> tuple[Table, ...]:
     """The same tables of several readings, one below the other, with the reading in front."""
-    stacks = zip(*(each.tables for each in found.values()), strict=True)
+    stacks = zip(*(each.tables for each in readings.values()), strict=True)
     return tuple(
         Table(
             stack[0].caption,
             ("reading", *stack[0].headings),
-            tuple((name, *row) for name, table in zip(found, stack, strict=True) for row in table.rows),
+            tuple((name, *row) for name, table in zip(readings, stack, strict=True) for row in table.rows),
         )
         for stack in stacks
     )
@@ -185,17 +185,17 @@ def _improved(results: Mapping[str, Results], quantities: Iterable[str]) -> dict
     }
 
 
-def _say_improved(claim: Claim, found: Mapping[str, Improvement]) -> str:
-    clear = sum(each.clear(claim) for each in found.values())
-    shares = [each.share for each in found.values()]
+def _say_improved(claim: Claim, improvements: Mapping[str, Improvement]) -> str:
+    clear = sum(each.clear(claim) for each in improvements.values())
+    shares = [each.share for each in improvements.values()]
     often = f"{_span(shares, percent)} of the repetitions improve" if min(shares) < 1.0 else "every repetition improves"
     return (
-        f"{clear} of {len(found)} criteria improve clearly; the medians fall to "
-        f"{_span(each.ratio for each in found.values())} of what they were, and {often}"
+        f"{clear} of {len(improvements)} criteria improve clearly; the medians fall to "
+        f"{_span(each.ratio for each in improvements.values())} of what they were, and {often}"
     )
 
 
-def _improvement_table(claim: Claim, found: Mapping[str, Improvement]) -> Table:
+def _improvement_table(claim: Claim, improvements: Mapping[str, Improvement]) -> Table:
     return Table(
         "Improvement of each criterion",
         ("criterion", "repetitions that improve", "median after / before", "boxes", "clear"),
@@ -207,7 +207,7 @@ def _improvement_table(claim: Claim, found: Mapping[str, Improvement]) -> Table:
                 "apart" if each.gap > 0 else "overlap",
                 _yes(each.clear(claim)),
             )
-            for name, each in found.items()
+            for name, each in improvements.items()
         ),
     )
 
@@ -232,13 +232,13 @@ def _closeness(results: Mapping[str, Results]) -> dict[str, Closeness]:
     }
 
 
-def _closeness_table(claim: Claim, found: Mapping[str, Closeness]) -> Table:
+def _closeness_table(claim: Claim, factors: Mapping[str, Closeness]) -> Table:
     return Table(
         "Closeness of the optimised samples",
         ("factor", "interquartile range / median", "the same, initial", "95 % / 5 % quantile", "close"),
         tuple(
             (name, f"{each.spread:.2g}", f"{each.initial_spread:.2g}", f"{each.range:.3g}", _yes(each.close(claim)))
-            for name, each in found.items()
+            for name, each in factors.items()
         ),
     )
 
@@ -246,47 +246,47 @@ def _closeness_table(claim: Claim, found: Mapping[str, Closeness]) -> Table:
 # -- bi-Gaussian --------------------------------------------------------------------------------------------------
 
 
-def _at_both_rho(claim: Claim, stored: Stored, examine: Callable[[Claim, dict[str, Results]], Examined]) -> Verdict:
+def _at_both_rho(claim: Claim, stored: Archive, examine: Callable[[Claim, dict[str, Results]], Examined]) -> Verdict:
     if missing := stored.missing(claim.results):
         return _absent(claim, missing)
-    found = {rho: examine(claim, _tables(stored, "n", "figure-2-n", _NS, variant)) for rho, variant in _RHOS.items()}
-    return _together(claim, found, deciding=found)
+    readings = {rho: examine(claim, _tables(stored, "n", "figure-2-n", _NS, variant)) for rho, variant in _RHOS.items()}
+    return _together(claim, readings, deciding=readings)
 
 
-def _tables(stored: Stored, symbol: str, prefix: str, values: Iterable[str], variant: str) -> dict[str, Results]:
+def _tables(stored: Archive, symbol: str, prefix: str, values: Iterable[str], variant: str) -> dict[str, Results]:
     """The tables of a figure by label, "n = 20" and so on."""
-    found = {f"{symbol} = {value}": stored.results(f"{prefix}{value}{variant}") for value in values}
-    return {label: results for label, results in found.items() if results is not None}
+    tables = {f"{symbol} = {value}": stored.results(f"{prefix}{value}{variant}") for value in values}
+    return {label: results for label, results in tables.items() if results is not None}
 
 
-def bigaussian_improvement(claim: Claim, stored: Stored) -> Verdict:
+def bigaussian_improvement(claim: Claim, stored: Archive) -> Verdict:
     """B3."""
     return _at_both_rho(claim, stored, examine_improvement)
 
 
 def examine_improvement(claim: Claim, results: dict[str, Results]) -> Examined:
     """R and all three factors."""
-    found = _improved(results, ("R", *_FACTORS))
-    cases = {name: each.clear(claim) for name, each in found.items()}
+    improvements = _improved(results, ("R", *_FACTORS))
+    cases = {name: each.clear(claim) for name, each in improvements.items()}
     return Examined(
         {"improvement": cases},
-        _say_improved(claim, found),
-        {name: each.ratio for name, each in found.items()},
-        (_improvement_table(claim, found),),
+        _say_improved(claim, improvements),
+        {name: each.ratio for name, each in improvements.items()},
+        (_improvement_table(claim, improvements),),
     )
 
 
-def bigaussian_gain(claim: Claim, stored: Stored) -> Verdict:
+def bigaussian_gain(claim: Claim, stored: Archive) -> Verdict:
     """B4."""
-    found = _at_both_rho(claim, stored, examine_gain)
-    if found.finding is Finding.UNTESTABLE:
-        return found
+    verdict = _at_both_rho(claim, stored, examine_gain)
+    if verdict.finding is Finding.UNTESTABLE:
+        return verdict
     shown = {
         f"{rho}, {label}": result
         for rho, variant in _RHOS.items()
         for label, result in _tables(stored, "n", "figure-2-n", _NS, variant).items()
     }
-    return replace(found, beside=_as_a_boxplot_reads(shown))
+    return replace(verdict, beside=_as_a_boxplot_reads(shown))
 
 
 def _as_a_boxplot_reads(results: Mapping[str, Results]) -> str:
@@ -316,26 +316,26 @@ def examine_gain(claim: Claim, results: dict[str, Results]) -> Examined:
     )
 
 
-def bigaussian_closeness(claim: Claim, stored: Stored) -> Verdict:
+def bigaussian_closeness(claim: Claim, stored: Archive) -> Verdict:
     """B5."""
     return _at_both_rho(claim, stored, examine_closeness)
 
 
 def examine_closeness(claim: Claim, results: dict[str, Results]) -> Examined:
     """E_tr and E_F decide; E_sp is shown."""
-    found = _closeness(results)
-    cases = {name: each.close(claim) for name, each in found.items() if not name.startswith("E_sp")}
-    spreads = {name: each.spread for name, each in found.items()}
+    factors = _closeness(results)
+    cases = {name: each.close(claim) for name, each in factors.items() if not name.startswith("E_sp")}
+    spreads = {name: each.spread for name, each in factors.items()}
     return Examined(
         {"closeness": cases},
         f"interquartile range over median of E_tr and E_F: {_span(spreads[name] for name in cases)} "
-        f"(initial: {_span(found[name].initial_spread for name in cases)})",
+        f"(initial: {_span(factors[name].initial_spread for name in cases)})",
         spreads,
-        (_closeness_table(claim, found),),
+        (_closeness_table(claim, factors),),
     )
 
 
-def bigaussian_coarseness(claim: Claim, stored: Stored) -> Verdict:
+def bigaussian_coarseness(claim: Claim, stored: Archive) -> Verdict:
     """B6."""
     return _at_both_rho(claim, stored, examine_coarseness)
 
@@ -356,7 +356,7 @@ def examine_coarseness(claim: Claim, results: dict[str, Results]) -> Examined:
     )
 
 
-def bigaussian_in_particular(claim: Claim, stored: Stored) -> Verdict:
+def bigaussian_in_particular(claim: Claim, stored: Archive) -> Verdict:
     """B7."""
     return _at_both_rho(claim, stored, examine_in_particular)
 
@@ -381,23 +381,23 @@ def examine_in_particular(claim: Claim, results: dict[str, Results]) -> Examined
 
 
 def _with_both_attributes(
-    claim: Claim, stored: Stored, examine: Callable[[Claim, dict[str, Results]], Examined]
+    claim: Claim, stored: Archive, examine: Callable[[Claim, dict[str, Results]], Examined]
 ) -> Verdict:
     if missing := stored.missing(claim.results):
         return _absent(claim, missing)
-    found = {
+    readings = {
         name: examine(claim, _tables(stored, "ρ", "figure-3-rho", _ABALONE_RHOS, variant))
         for name, variant in _ATTRIBUTES.items()
     }
-    return _together(claim, found, deciding=[next(iter(found))])
+    return _together(claim, readings, deciding=[next(iter(readings))])
 
 
-def abalone_improvement(claim: Claim, stored: Stored) -> Verdict:
+def abalone_improvement(claim: Claim, stored: Archive) -> Verdict:
     """A1."""
-    found = _with_both_attributes(claim, stored, examine_abalone)
-    if found.finding is Finding.UNTESTABLE:
-        return found
-    return replace(found, beside=_unfair(_tables(stored, "ρ", "figure-3-rho", _ABALONE_RHOS, "")))
+    verdict = _with_both_attributes(claim, stored, examine_abalone)
+    if verdict.finding is Finding.UNTESTABLE:
+        return verdict
+    return replace(verdict, beside=_unfair(_tables(stored, "ρ", "figure-3-rho", _ABALONE_RHOS, "")))
 
 
 def _unfair(results: Mapping[str, Results]) -> str:
@@ -418,20 +418,20 @@ def _unfair(results: Mapping[str, Results]) -> str:
 
 def examine_abalone(claim: Claim, results: dict[str, Results]) -> Examined:
     """The three factors, and the decay of the eigenvalues; R is shown."""
-    found = _improved(results, ("R", *_FACTORS))
-    cases = {name: each.clear(claim) for name, each in found.items() if not name.startswith("R ")}
+    improvements = _improved(results, ("R", *_FACTORS))
+    cases = {name: each.clear(claim) for name, each in improvements.items() if not name.startswith("R ")}
     left = {label: part_left(result) for label, result in results.items()}
     for low, high in itertools.pairwise(left):
         cases[f"decay from {low} to {high}"] = left[high] >= claim.limit("growth") * left[low]
     words = ", ".join(f"{part:.2g} at {label}" for label, part in left.items())
     return Examined(
         {"improvement and decay": cases},
-        f"{_say_improved(claim, found)}; part of the trace beyond the first 50 eigenvalues: {words}",
+        f"{_say_improved(claim, improvements)}; part of the trace beyond the first 50 eigenvalues: {words}",
         {
-            **{name: each.ratio for name, each in found.items()},
+            **{name: each.ratio for name, each in improvements.items()},
             **{f"left at {name}": part for name, part in left.items()},
         },
-        (_improvement_table(claim, found),),
+        (_improvement_table(claim, improvements),),
     )
 
 
@@ -440,12 +440,12 @@ def part_left(results: Results) -> float:
     return results.constants["trace"] / float(results.provenance["data"]["N"])
 
 
-def abalone_gain_and_impact(claim: Claim, stored: Stored) -> Verdict:
+def abalone_gain_and_impact(claim: Claim, stored: Archive) -> Verdict:
     """A2."""
-    found = _with_both_attributes(claim, stored, examine_gain_and_impact)
-    if found.finding is Finding.UNTESTABLE:
-        return found
-    return replace(found, beside=_as_a_boxplot_reads(_tables(stored, "ρ", "figure-3-rho", _ABALONE_RHOS, "")))
+    verdict = _with_both_attributes(claim, stored, examine_gain_and_impact)
+    if verdict.finding is Finding.UNTESTABLE:
+        return verdict
+    return replace(verdict, beside=_as_a_boxplot_reads(_tables(stored, "ρ", "figure-3-rho", _ABALONE_RHOS, "")))
 
 
 def examine_gain_and_impact(claim: Claim, results: dict[str, Results]) -> Examined:
@@ -482,23 +482,23 @@ def examine_gain_and_impact(claim: Claim, results: dict[str, Results]) -> Examin
 # -- MAGIC --------------------------------------------------------------------------------------------------------
 
 
-def magic_improvement(claim: Claim, stored: Stored) -> Verdict:
+def magic_improvement(claim: Claim, stored: Archive) -> Verdict:
     """M1."""
     if missing := stored.missing(claim.results):
         return _absent(claim, missing)
     results = {f"n = {n}": result for n in (100, 200) if (result := stored.results(f"figure-4-n{n}")) is not None}
-    found = _improved(results, ("R", "E_tr"))
+    improvements = _improved(results, ("R", "E_tr"))
     late = late_fall(results["n = 200"])
-    cases = {name: each.clear(claim) for name, each in found.items()}
+    cases = {name: each.clear(claim) for name, each in improvements.items()}
     cases["not completed"] = late >= claim.limit("unfinished")
     return Verdict(
         claim,
         by_share(sum(cases.values()), len(cases)),
-        sentence(_say_improved(claim, found))
+        sentence(_say_improved(claim, improvements))
         + f" Of the fall of R with n = 200, {percent(late)} happens in the last fifth of the steps.",
         sentence(failing(cases)),
-        {**{name: each.ratio for name, each in found.items()}, "late": late},
-        tables=(_improvement_table(claim, found),),
+        {**{name: each.ratio for name, each in improvements.items()}, "late": late},
+        tables=(_improvement_table(claim, improvements),),
         beside=f"{_unfair(results)} {_noise(claim, results['n = 200'], late)}",
     )
 
@@ -528,7 +528,7 @@ def late_fall(results: Results) -> float:
 # -- MiniBooNE ----------------------------------------------------------------------------------------------------
 
 
-def miniboone_decay(claim: Claim, stored: Stored) -> Verdict:
+def miniboone_decay(claim: Claim, stored: Archive) -> Verdict:
     """N1: on the data themselves a verdict, on a stand-in none."""
     if missing := stored.missing(claim.results):
         return _absent(claim, missing)
@@ -576,7 +576,7 @@ _TIMED = {
 }
 
 
-def miniboone_timings(claim: Claim, stored: Stored) -> Verdict:
+def miniboone_timings(claim: Claim, stored: Archive) -> Verdict:
     """N2."""
     timings, results = stored.timings(), stored.results("figure-5")
     if timings is None:
@@ -609,7 +609,7 @@ def miniboone_timings(claim: Claim, stored: Stored) -> Verdict:
     )
 
 
-def miniboone_relative_timings(claim: Claim, stored: Stored) -> Verdict:
+def miniboone_relative_timings(claim: Claim, stored: Archive) -> Verdict:
     """N3."""
     timings = stored.timings()
     if timings is None:
@@ -626,8 +626,8 @@ def decide_relative_timings(claim: Claim, quotients: Mapping[str, Mapping[str, f
     """N3 from the quotients of ours and, where there are any, of plain C."""
     cases = {work: value <= claim.limit("part") for work, value in quotients["ours"].items()}
     written = {
-        who: " and ".join(f"{work} {number(value, 2)}" for work, value in found.items())
-        for who, found in quotients.items()
+        who: " and ".join(f"{work} {number(value, 2)}" for work, value in works.items())
+        for who, works in quotients.items()
     }
     descent = quotients["ours"]["the descent"]
     return Verdict(
@@ -643,7 +643,7 @@ def decide_relative_timings(claim: Claim, quotients: Mapping[str, Mapping[str, f
             if descent > 1.0
             else ""
         ),
-        {f"{who}, {work}": value for who, found in quotients.items() for work, value in found.items()},
+        {f"{who}, {work}": value for who, works in quotients.items() for work, value in works.items()},
     )
 
 

@@ -14,7 +14,7 @@ import nystrom_lib as nl
 
 from ..experiments.outcome import Array
 from ..experiments.paper import PAPER, SEED
-from ..results.archive import Stored
+from ..results.archive import Archive
 from ..studies import curvature, drift, landscape
 from ..wording import number
 from .base import Claim, Finding, Outcome, Verdict, sentence, together
@@ -62,7 +62,7 @@ def sample_cases() -> Iterator[Case]:
 # -- R1 ----------------------------------------------------------------------------------------------------------
 
 
-def radial_skd_range(claim: Claim, stored: Stored) -> Verdict:
+def radial_skd_range(claim: Claim, stored: Archive) -> Verdict:
     """R1: the range of R(S)/‖K‖_F²."""
     parts = []
     for kernel, data, sample in sample_cases():
@@ -103,7 +103,7 @@ _SIDES = {"spectral": "spectral²", "frobenius": "Frobenius²", "trace": "trace�
 _INEQUALITIES = {f"{_SIDES[left]} ≤ {_SIDES[right]}": (left, right) for left, right in landscape.CHAINS}
 
 
-def inequalities(claim: Claim, stored: Stored) -> Verdict:
+def inequalities(claim: Claim, stored: Archive) -> Verdict:
     """R2: in the small cases, and in all the stored tables."""
     small = pd.DataFrame(
         landscape.sides(*case, nl.squared_frobenius_norm(case.kernel, case.data)) for case in sample_cases()
@@ -113,7 +113,7 @@ def inequalities(claim: Claim, stored: Stored) -> Verdict:
     return decide_inequalities(claim, quotients, pd.concat(tables, ignore_index=True) if tables else quotients[:0])
 
 
-def _stored_quotients(name: str, stored: Stored) -> pd.DataFrame | None:
+def _stored_quotients(name: str, stored: Archive) -> pd.DataFrame | None:
     results = stored.results(name)
     if results is None or "frobenius" not in results.table:
         return None
@@ -158,7 +158,7 @@ _STEPS_OF_THE_PROOF = {
 }
 
 
-def lipschitz_bounds(claim: Claim, stored: Stored) -> Verdict:
+def lipschitz_bounds(claim: Claim, stored: Archive) -> Verdict:
     """T1: every bound of the Appendix, and the Lipschitz inequality itself."""
     rows = [bound_quotients(case, rng) for case, rng in bound_cases()]
     return decide_bounds(claim, pd.DataFrame(rows))
@@ -213,7 +213,7 @@ _STEPS = 10_000
 _PLACES: Array = np.linspace(5.0, 30.0, 101)
 
 
-def descent_at_one_over_L(claim: Claim, stored: Stored) -> Verdict:
+def descent_at_one_over_L(claim: Claim, stored: Archive) -> Verdict:
     """T2: descents at γ = 1/L, followed to their end."""
     rows = []
     for place, (N, n, d, rho) in enumerate(((6, 2, 1, 1.0), (12, 3, 2, 1.0), (8, 2, 2, 0.5))):
@@ -310,7 +310,7 @@ def decide_convergence(first: Verdict, run: pd.DataFrame, forces: Array) -> Verd
 # -- T3 ----------------------------------------------------------------------------------------------------------
 
 
-def assumptions(claim: Claim, stored: Stored) -> Verdict:
+def assumptions(claim: Claim, stored: Archive) -> Verdict:
     """T3: α, M₁ and M₂ of the kernels the paper names."""
     rhos = sorted({experiment.kernel.to_plain()["rho"] for experiment in PAPER.values()})
     kernels = [*(nl.Gaussian(rho=rho) for rho in rhos), nl.Matern(1.5), nl.Matern(2.5, lengthscale=0.5)]
@@ -323,10 +323,10 @@ def assumption_quotients(kernel: nl.Kernel) -> dict[str, float]:
     constants = kernel.constants
     assert constants is not None
     bounds = {"M1": constants.M1, "M2": constants.M2}
-    found = curvature.largest_derivatives(kernel, constants)
+    largest = curvature.largest_derivatives(kernel, constants)
     return {
         "alpha": float(kernel.squared(np.zeros((1, 2)))[0, 0]) / constants.alpha,
-        **{name: value / bounds[name[:2]] for name, value in found.items()},
+        **{name: value / bounds[name[:2]] for name, value in largest.items()},
     }
 
 
@@ -364,12 +364,12 @@ def decide_assumptions(claim: Claim, quotients: pd.DataFrame, *, refused: bool) 
 # -- T4 ----------------------------------------------------------------------------------------------------------
 
 
-def end_points(claim: Claim, stored: Stored) -> Verdict:
+def end_points(claim: Claim, stored: Archive) -> Verdict:
     """T4, from the stored rows."""
-    found = stored.later_checks()
-    if found is None or claim.id not in found:
+    checks = stored.later_checks()
+    if checks is None or claim.id not in checks:
         return nothing_stored(claim)
-    return decide_end_points(claim, pd.DataFrame(found[claim.id]))
+    return decide_end_points(claim, pd.DataFrame(checks[claim.id]))
 
 
 def nothing_stored(claim: Claim) -> Verdict:
@@ -434,7 +434,7 @@ def decide_end_points(claim: Claim, rows: pd.DataFrame) -> Verdict:
 # -- C1 ----------------------------------------------------------------------------------------------------------
 
 
-def integrated_variance(claim: Claim, stored: Stored) -> Verdict:
+def integrated_variance(claim: Claim, stored: Archive) -> Verdict:
     """C1."""
     return decide_integrated_variance(claim, np.array([variance_quotient(case) for case in design_cases()]))
 

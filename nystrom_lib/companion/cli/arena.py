@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from .base import Command, Whole, duration, installed, tell
+from ..wording import duration
+from .base import Command, Whole, installed, tell
 
 
 @click.command("arena", cls=Command, short_help="time every way to choose landmarks on eight problems")

@@ -217,18 +217,3 @@ def _line(cells: Sequence[str], widths: Sequence[int], right: Sequence[int]) -> 
         return (before + padded[-1]).rstrip()
     indent = " " * len(before)
     return "\n".join(textwrap.wrap(cells[-1], room + len(before), initial_indent=before, subsequent_indent=indent))
-
-
-def duration(seconds: float) -> str:
-    """Seconds as people say them.
-
-    Examples
-    --------
-    >>> duration(0.34), duration(83), duration(7500)
-    ('0.3 s', '1 min 23 s', '2 h 05 min')
-    """
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 
+from ..._validation import did_you_mean
 from ..errors import ConfigurationError
-from ..wording import did_you_mean
 
 
 def chosen(names: Iterable[str], known: Iterable[str], what: str) -> list[str]:
@@ -23,8 +23,8 @@ def chosen(names: Iterable[str], known: Iterable[str], what: str) -> list[str]:
 
 
 def _matches(name: str, known: list[str], what: str) -> list[str]:
-    found = [each for each in known if fnmatchcase(each, name)]
-    if not found:
+    matching = [each for each in known if fnmatchcase(each, name)]
+    if not matching:
         hint = did_you_mean(name, known)
         raise ConfigurationError("", f"There is no {what} {name!r}{hint}; known: {', '.join(known)}.")
-    return found
+    return matching

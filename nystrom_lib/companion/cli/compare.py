@@ -42,7 +42,7 @@ def compare(first: Path, second: Path) -> None:
     alike = True
     for one, other in pairs:
         title = one if one == other else f"{one} against {other}"
-        alike = _told(title, ours[one], theirs[other]) and alike
+        alike = _shown(title, ours[one], theirs[other]) and alike
     for name in sorted(set(ours) - {one for one, _ in pairs}):
         click.echo(f"{name} is in {first} only")
     for name in sorted(set(theirs) - {other for _, other in pairs}):
@@ -54,14 +54,14 @@ def compare(first: Path, second: Path) -> None:
     click.echo("The results agree.")
 
 
-def _told(title: str, found: Results, stored: Results) -> bool:
+def _shown(title: str, ours: Results, theirs: Results) -> bool:
     """Show one comparison; do the two agree?"""
     from ..results.comparing import compare as difference
 
-    if not set(found.outcomes) & set(stored.outcomes):
+    if not set(ours.outcomes) & set(theirs.outcomes):
         click.echo(f"{title}: no repetition in common\n")
         return False
-    comparison = difference(found, stored)
+    comparison = difference(ours, theirs)
     click.echo(f"{title}: {'agree' if comparison.agree else 'DIFFER'}")
     click.echo(numbers(comparison))
     click.echo("".join(f"  {note}\n" for note in comparison.notes))

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..._validation import did_you_mean
 from ..errors import CompanionError, ConfigurationError
-from ..wording import did_you_mean
 from .base import GROUP, Group, Whole, table
 
 if TYPE_CHECKING:
@@ -47,9 +47,9 @@ def list_data() -> None:
     click.echo(f"\nFetched data are kept in {datasets.cache_folder()} (NYSTROM_CACHE names another folder).")
 
 
-def _row(name: str, found: Dataset) -> list[str]:
-    removed = sum(count for _, count in found.removed)
-    return [name, found.name, f"{found.N:,}", str(found.d), f"{removed:,}", found.source]
+def _row(name: str, dataset: Dataset) -> list[str]:
+    removed = sum(count for _, count in dataset.removed)
+    return [name, dataset.name, f"{dataset.N:,}", str(dataset.d), f"{removed:,}", dataset.source]
 
 
 @data.command("fetch", short_help="fetch MiniBooNE")
@@ -96,14 +96,14 @@ def check(names: tuple[str, ...]) -> None:
         if name == FETCHED and not names and datasets.miniboone().stand_in:
             click.echo(f"{name}: not here; its stand-in is used (nystrom data fetch {name})")
             continue
-        found = datasets.miniboone(stand_in="never") if name == FETCHED else datasets.REGISTRY[name]()
-        known = recorded.get(found.name)
-        if known is not None and found.sha256 not in known:
+        dataset = datasets.miniboone(stand_in="never") if name == FETCHED else datasets.REGISTRY[name]()
+        known = recorded.get(dataset.name)
+        if known is not None and dataset.sha256 not in known:
             raise CompanionError(
-                f"{name} has sha256 {found.sha256[:16]}…; the stored results were made from {sorted(known)[0][:16]}…."
+                f"{name} has sha256 {dataset.sha256[:16]}…; the stored results were made from {sorted(known)[0][:16]}…."
             )
         same = "; the same as in the stored results" if known else ""
-        click.echo(f"{name}: intact, N = {found.N:,}, d = {found.d}, sha256 {found.sha256[:16]}…{same}")
+        click.echo(f"{name}: intact, N = {dataset.N:,}, d = {dataset.d}, sha256 {dataset.sha256[:16]}…{same}")
 
 
 def _recorded() -> dict[str, set[str]]:
@@ -111,11 +111,11 @@ def _recorded() -> dict[str, set[str]]:
     from ..checkout import RESULTS
     from ..results.table import Results
 
-    found: dict[str, set[str]] = {}
+    hashes: dict[str, set[str]] = {}
     for path in sorted(RESULTS.glob("*.parquet")):
         origin = Results.load(path).provenance["data"]
-        found.setdefault(origin["name"], set()).add(origin["sha256"])
-    return found
+        hashes.setdefault(origin["name"], set()).add(origin["sha256"])
+    return hashes
 
 
 def _known(names: Iterable[str]) -> list[str]:

@@ -44,23 +44,16 @@ def check_writable(option: str, folder: Path) -> None:
 
 def stopped_folder(name: str, parameters: Mapping[str, Any]) -> Path:
     """The latest folder below ``runs`` of a run with these parameters that did not come to its end."""
+    from ..notebook.execute import read_record
+
+    asked = (name, json.loads(json.dumps(dict(parameters))))
     for folder in reversed(_numbered(name)):
-        found = recorded(folder) or {}
-        same = found.get("chapter") == name and found.get("parameters") == json.loads(json.dumps(dict(parameters)))
-        if same and found.get("status") != "finished":
+        record = read_record(folder)
+        if record and (record["chapter"], record["parameters"]) == asked and record.get("status") != "finished":
             return folder
     raise ConfigurationError(
         "--resume", f"finds no unfinished run of {name} with these parameters below {str(RUNS)!r}; name its --out."
     )
-
-
-def recorded(folder: Path) -> dict[str, Any] | None:
-    """What ``run.json`` of a folder says, None if there is none that can be read."""
-    try:
-        found = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return found if isinstance(found, dict) else None
 
 
 def _numbered(name: str) -> list[Path]:
@@ -89,8 +82,8 @@ def results_of(run: Path) -> dict[str, Path]:
         return {run.stem: run}
     if not run.is_dir():
         raise ConfigurationError("RUN", f"is {str(run)!r}, which is neither a folder nor a file.")
-    found = {path.stem: path for path in sorted((run / "results").glob("*.parquet"))}
-    found = found or {path.stem: path for path in sorted(run.glob("*.parquet"))}
-    if not found:
+    files = {path.stem: path for path in sorted((run / "results").glob("*.parquet"))}
+    files = files or {path.stem: path for path in sorted(run.glob("*.parquet"))}
+    if not files:
         raise CompanionError(f"The folder {run} holds no results (no .parquet file in it or in its folder results).")
-    return found
+    return files

@@ -48,35 +48,35 @@ def params(name: str, yaml: bool, profile: str) -> None:
     """
     from ..chapters import chapter
 
-    found = chapter(name)
+    this = chapter(name)
     if yaml:
-        click.echo(as_yaml(found, profile), nl=False)
+        click.echo(as_yaml(this, profile), nl=False)
         return
     rows = [
-        [each.name, each.type, each.default, each.allowed or "any", each.meaning] for each in found.describe()
+        [each.name, each.type, each.default, each.allowed or "any", each.meaning] for each in this.describe()
     ]
-    click.echo(f"{found.number}. {found.title} ({found.section})\n")
+    click.echo(f"{this.number}. {this.title} ({this.section})\n")
     click.echo(table(["name", "type", "default", "range", "meaning"], rows))
     click.echo("")
     for which in ("quick", "smoke"):
-        click.echo(f"profile {which}: {_differing(found, which)}")
+        click.echo(f"profile {which}: {_differing(this, which)}")
 
 
-def _differing(found: Chapter, profile: str) -> str:
+def _differing(this: Chapter, profile: str) -> str:
     from ..chapters.parameters import written
 
-    values = found.profiles.get(profile, {})
+    values = this.profiles.get(profile, {})
     return ", ".join(f"{key} = {written(value)}" for key, value in values.items()) or "as in the paper"
 
 
-def as_yaml(found: Chapter, profile: str) -> str:
+def as_yaml(this: Chapter, profile: str) -> str:
     """The parameters of a profile as a file that ``nystrom run NAME -f FILE`` reads."""
-    settings = found.settings({}, profile).to_plain()
-    lines = [f"# Parameters of {found.name}, profile {profile}: nystrom run {found.name} -f THIS_FILE"]
+    settings = this.settings({}, profile).to_plain()
+    lines = [f"# Parameters of {this.name}, profile {profile}: nystrom run {this.name} -f THIS_FILE"]
     lines += [
         # A value in JSON is a value in YAML.
         f"{each.name}: {json.dumps(settings[each.name], ensure_ascii=False)}"
         + (f"  # {each.comment}" if each.comment else "")
-        for each in found.describe()
+        for each in this.describe()
     ]
     return "\n".join(lines) + "\n"

@@ -5,25 +5,24 @@ from __future__ import annotations
 import csv
 import json
 import os
-import queue
 import re
 import shutil
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from ... import _writing as writing
 from ...advice import KERNEL_NAMES
 from ...landmarks import METHODS
 from ...starts import STARTS
-from .. import writing
 from ..errors import CompanionError, ConfigurationError, Interrupted
-from .base import Command, Whole, duration, installed, table, tell
+from ..wording import duration
+from .base import Command, Whole, installed, table, tell
 from .run import JOBS
 
 if TYPE_CHECKING:
@@ -40,7 +39,6 @@ _CALLED = {
 }
 _OURS = r"(columns|without|array|separator|header) (names|must|is)|(rho|seconds|method|start) is"
 _PICTURES = (".png", ".svg", ".pdf")
-T = TypeVar("T")
 WHAT = "landmark points in the units of the file"
 
 
@@ -170,13 +168,13 @@ def optimise(
     )
     request = Request(source, n, kernel, rho, method, start, iterations, seconds, seed)
     try:
-        found, report = _optimised(request, jobs)
+        optimised, report = _optimised(request, jobs)
     except ConfigurationError:
         raise
     except ValueError as error:
         raise _translated(error) from error
     # Saved first: whoever reads what is printed may have gone.
-    saved = _saved(found, out, plot)
+    saved = _saved(optimised, out, plot)
     click.echo(report)
     for what, path in saved.items():
         click.echo(f"{what:<10} {path}")
@@ -189,6 +187,8 @@ def _optimised(request: Request, jobs: int | None) -> tuple[Optimised, str]:
     """The landmarks, and what to say of them."""
     import nystrom_lib as nl
 
+    from ..running.runner import interruptible
+
     dataset = request.source.load(request.seed)
     stop = threading.Event()
 
@@ -198,39 +198,20 @@ def _optimised(request: Request, jobs: int | None) -> tuple[Optimised, str]:
             tell(f"{dataset.name}: {dataset.N:,} points; looking for {request.n:,} landmarks …")
             began = time.monotonic()
             with _Bar(stop) as bar:
-                found = request.found(dataset, chosen, bar.progress, bar.watch)
+                optimised = request.optimised(dataset, chosen, bar.progress, bar.watch)
             seconds = time.monotonic() - began
             tell("computing the trace error …")
-            found = found.or_start()
-            return found, _report(found, seconds, stop)
+            optimised = optimised.or_start()
+            return optimised, _report(optimised, seconds, stop)
 
-    return _stoppable(work, stop)
+    def interrupted() -> None:
+        """The first Ctrl-C asks the descent to come to an end, the second leaves."""
+        if stop.is_set():
+            raise Interrupted("Stopped before the descent was done; nothing was saved.") from None
+        stop.set()
+        tell("stopping; the best so far is kept (Ctrl-C again: it is not)")
 
-
-def _stoppable(work: Callable[[], T], stop: threading.Event) -> T:
-    """Do ``work`` on another thread; the first Ctrl-C asks it to come to an end, the second leaves."""
-    results: queue.SimpleQueue[tuple[bool, Any]] = queue.SimpleQueue()
-
-    def task() -> None:
-        try:
-            results.put((True, work()))
-        except BaseException as error:
-            results.put((False, error))
-
-    threading.Thread(target=task, daemon=True).start()
-    while True:
-        try:
-            good, value = results.get()
-            break
-        except KeyboardInterrupt:
-            if stop.is_set():
-                raise Interrupted("Stopped before the descent was done; nothing was saved.") from None
-            stop.set()
-            tell("stopping; the best so far is kept (Ctrl-C again: it is not)")
-    if not good:
-        raise value
-    done: T = value
-    return done
+    return interruptible(work, interrupted)
 
 
 class _Bar:
@@ -267,28 +248,28 @@ class _Bar:
 # -- saying it -------------------------------------------------------------------------------------------------
 
 
-def _report(found: Optimised, seconds: float, stop: threading.Event) -> str:
-    data, n = found.dataset, found.request.n
+def _report(optimised: Optimised, seconds: float, stop: threading.Event) -> str:
+    data, n = optimised.dataset, optimised.request.n
     left_out = "".join(f"; {reason}: {count:,}" for reason, count in data.removed if count)
-    rows = [["before", f"{found.before:.6g}", ""], ["after", f"{found.after:.6g}", _change(found)]]
+    rows = [["before", f"{optimised.before:.6g}", ""], ["after", f"{optimised.after:.6g}", _change(optimised)]]
     words = []
     if stop.is_set():
         words.append("The descent was stopped; these are the best landmarks it had found.")
     else:
         if data.N <= _full_report():
             tell("computing the smallest error possible …")
-        if found.best is not None:
-            factor = "" if found.factor is None else f"E_tr = {found.factor:.4g}"
-            rows.append(["best possible", f"{found.best:.6g}", factor])
+        if optimised.best is not None:
+            factor = "" if optimised.factor is None else f"E_tr = {optimised.factor:.4g}"
+            rows.append(["best possible", f"{optimised.best:.6g}", factor])
         tell("counting how many uniform landmarks that would take …")
-        number, enough = found.equivalent
+        number, enough = optimised.equivalent
         words.append(
             f"Uniform landmarks would need {'' if enough else 'more than '}{number:,} for the same error "
             f"({number / n:.1f} times as many)."
         )
     lines = [
         f"{data.name}: N = {data.N:,}, d = {data.d}{left_out}",
-        *(f"  {reason}" for reason in found.reasons),
+        *(f"  {reason}" for reason in optimised.reasons),
         "",
         table(["trace error", "", ""], rows, right=[1]),
         "",
@@ -304,10 +285,10 @@ def _full_report() -> int:
     return FULL_REPORT
 
 
-def _change(found: Optimised) -> str:
-    if found.found.sample is found.found.start:
-        return "the start, which nothing was better than" if found.found.steps else ""
-    return f"{100 * (found.after / found.before - 1):+.1f} %" if found.before > 0 else ""
+def _change(optimised: Optimised) -> str:
+    if optimised.result.sample is optimised.result.start:
+        return "the start, which nothing was better than" if optimised.result.steps else ""
+    return f"{100 * (optimised.after / optimised.before - 1):+.1f} %" if optimised.before > 0 else ""
 
 
 # -- saving it -------------------------------------------------------------------------------------------------
@@ -317,7 +298,7 @@ def _check_outputs(file: Path, out: Path, plot: Path | None) -> None:
     """Nothing may be written over the data, nor over a .json file that is not a record of ours."""
     record = out.with_suffix(".json")
     for option, path in (("--out", out), ("--out", record), ("--plot", plot)):
-        if path is not None and writing.same_file(path, file):
+        if path is not None and path.exists() and path.samefile(file):
             raise ConfigurationError(option, f"is {str(path)!r}, the file with the data; name another.")
     if record.exists() and not _is_record(record):
         raise ConfigurationError(
@@ -327,24 +308,24 @@ def _check_outputs(file: Path, out: Path, plot: Path | None) -> None:
 
 def _is_record(path: Path) -> bool:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        record = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return False
-    return isinstance(found, dict) and str(found.get("what", "")).startswith(WHAT)
+    return isinstance(record, dict) and str(record.get("what", "")).startswith(WHAT)
 
 
-def _saved(found: Optimised, out: Path, plot: Path | None) -> dict[str, Path]:
+def _saved(optimised: Optimised, out: Path, plot: Path | None) -> dict[str, Path]:
     """Write landmarks, record and picture, each whole; what each is, and where."""
     try:
-        written = _write(found, out)
+        written = _write(optimised, out)
     except OSError as error:
-        elsewhere = _kept_elsewhere(found, out.name)
+        elsewhere = _kept_elsewhere(optimised, out.name)
         raise CompanionError(f"{out} cannot be written ({_reason(error)}); {elsewhere}.") from error
     if plot is not None:
         from ..figures.own_data import report
 
         tell("drawing …")
-        figure = report(found)
+        figure = report(optimised)
         try:
             writing.whole(plot, lambda part: figure.savefig(part))
         except OSError as error:
@@ -353,16 +334,16 @@ def _saved(found: Optimised, out: Path, plot: Path | None) -> dict[str, Path]:
     return written
 
 
-def _kept_elsewhere(found: Optimised, name: str) -> str:
+def _kept_elsewhere(optimised: Optimised, name: str) -> str:
     """Where the landmarks are if not where they were asked for: among temporary files, or else in print."""
     folder = None
     try:
         folder = Path(tempfile.mkdtemp(prefix="nystrom-"))
-        _write(found, folder / name)
+        _write(optimised, folder / name)
     except OSError as error:
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
-        click.echo(found.frame().to_csv(index=False), nl=False)
+        click.echo(optimised.frame().to_csv(index=False), nl=False)
         return f"nor can a temporary file ({_reason(error)}): the landmarks are printed above, as CSV"
     return f"the landmarks are in {folder / name}"
 
@@ -371,13 +352,13 @@ def _reason(error: OSError) -> str:
     return error.strerror or str(error)
 
 
-def _write(found: Optimised, out: Path) -> dict[str, Path]:
+def _write(optimised: Optimised, out: Path) -> dict[str, Path]:
     record = out.with_suffix(".json")
-    text = json.dumps(found.record(), indent=1, ensure_ascii=False) + "\n"
+    text = json.dumps(optimised.record(), indent=1, ensure_ascii=False) + "\n"
     if out.suffix.lower() == ".csv":
-        writing.text(out, found.frame().to_csv(index=False))
+        writing.text(out, optimised.frame().to_csv(index=False))
     else:
-        writing.array(out, found.landmarks)
+        writing.array(out, optimised.landmarks)
     writing.text(record, text)
     return {"landmarks": out, "record": record}
 

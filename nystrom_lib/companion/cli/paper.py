@@ -9,7 +9,8 @@ from pathlib import Path
 import click
 
 from ..errors import Interrupted
-from .base import Command, duration, installed, table, tell
+from ..wording import duration
+from .base import Command, installed, table, tell
 from .folders import check_writable
 from .run import DASK, JOBS
 

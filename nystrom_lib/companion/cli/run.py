@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import CompanionError, ConfigurationError, Interrupted
+from ..errors import ConfigurationError, Interrupted
+from ..wording import duration
 from . import folders
-from .base import Command, Whole, duration, installed
+from .base import Command, Whole, installed
 
 if TYPE_CHECKING:
     from ..chapters import Chapter
@@ -31,7 +32,6 @@ JOBS = click.option(
 DASK = click.option(
     "--dask", metavar="ADDRESS", help="Send the repetitions to this Dask scheduler, e.g. tcp://10.0.0.5:8786."
 )
-BOOK = click.option("--book", "as_book", is_flag=True, help="Make a small browsable book of it as well.")
 
 
 @click.command("run", cls=Command, short_help="run a chapter, with other parameters if you like")
@@ -52,7 +52,6 @@ BOOK = click.option("--book", "as_book", is_flag=True, help="Make a small browsa
     "--resume", is_flag=True,
     help="Go on with the run of the same parameters that was stopped: finished repetitions are not done again.",
 )  # fmt: skip
-@BOOK
 def run(
     name: str,
     profile: str,
@@ -62,7 +61,6 @@ def run(
     jobs: int | None,
     dask: str | None,
     resume: bool,
-    as_book: bool,
 ) -> None:
     """Run chapter NAME, by default exactly as in the book.
 
@@ -80,41 +78,33 @@ def run(
       nystrom run bigaussian --profile quick -p rho=16 -p seed=7
       nystrom run abalone -f mine.yml --out runs/mine --jobs 4
       nystrom run abalone -f mine.yml --out runs/mine --resume
-      nystrom run magic --profile quick --book            with its own small book
     """
     from ..chapters import chapter
 
-    found = chapter(name)
+    this = chapter(name)
     values = merged(file, pairs)
-    check_extras(found, as_book, dask)
-    settings = found.settings(values, profile)
-    found.ready(settings)
-    check_cluster(found, [settings], dask)
+    check_extras(this, dask)
+    settings = this.settings(values, profile)
+    this.ready(settings)
+    check_cluster(this, [settings], dask)
     parameters = settings.to_plain()
     folder = out or (folders.stopped_folder(name, parameters) if resume else folders.next_folder(name))
     began = time.monotonic()
-    execute_chapter(found, values, folder, profile=profile, jobs=jobs, dask=dask, resume=resume)
-    click.echo(f"{found.title}: done in {duration(time.monotonic() - began)}.")
+    execute_chapter(this, values, folder, profile=profile, jobs=jobs, dask=dask, resume=resume)
+    click.echo(f"{this.title}: done in {duration(time.monotonic() - began)}.")
     click.echo(_left_behind(folder))
-    if as_book:
-        click.echo(f"book      {small_book([folder], folder / 'book')}")
 
 
-def check_extras(found: Chapter, as_book: bool, dask: str | None) -> None:
+def check_extras(this: Chapter, dask: str | None) -> None:
     """What a run needs besides its notebook, before it begins."""
-    from ..checkout import IS_CHECKOUT
-
-    installed("papermill", *found.needs)
-    installed(*(["distributed"] if dask else []), *(["jupyter_book", "sphinx"] if as_book else []))
-    if as_book and not IS_CHECKOUT:
-        raise CompanionError("--book needs the pages of the book, which come with a checkout of the project.")
+    installed("papermill", *this.needs, *(["distributed"] if dask else []))
 
 
-def check_cluster(found: Chapter, runs: Iterable[Settings], dask: str | None) -> None:
+def check_cluster(this: Chapter, runs: Iterable[Settings], dask: str | None) -> None:
     """Refuse a cluster that would have nothing to do."""
-    if dask is not None and not any(found.computes(settings) for settings in runs):
+    if dask is not None and not any(this.computes(settings) for settings in runs):
         raise ConfigurationError(
-            "--dask", f"has nothing to do: {found.name} has no repetitions to compute here; change a parameter."
+            "--dask", f"has nothing to do: {this.name} has no repetitions to compute here; change a parameter."
         )
 
 
@@ -139,26 +129,19 @@ def split(pairs: Iterable[str]) -> dict[str, str]:
     return values
 
 
-def execute_chapter(found: Chapter, values: Mapping[str, Any], folder: Path, **how: Any) -> None:
+def execute_chapter(this: Chapter, values: Mapping[str, Any], folder: Path, **how: Any) -> None:
     """Run a chapter in its folder; Ctrl-C says what is stored there."""
-    found.source()
+    this.source()
     from ..notebook.execute import execute
 
     try:
-        execute(found, values, folder, **how)
+        execute(this, values, folder, **how)
     except KeyboardInterrupt:
         stored = folders.repetitions_stored(folder)
         raise Interrupted(
             f"Stopped: {stored} finished repetitions are stored in {folder}; the same command with "
             f"--out {folder} --resume goes on from there."
         ) from None
-
-
-def small_book(runs: list[Path], out: Path) -> Path:
-    """The book of a few runs: its first page."""
-    from ..book import build_small
-
-    return build_small(runs, out)
 
 
 def _left_behind(folder: Path) -> str:

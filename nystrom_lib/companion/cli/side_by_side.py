@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from .. import writing
-from ..wording import PLAIN
-from .base import duration, table
+from ... import _writing as writing
+from ..wording import PLAIN, duration
+from .base import table
 
 if TYPE_CHECKING:
     import pandas as pd

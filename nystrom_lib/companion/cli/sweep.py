@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .. import writing
+from ... import _writing as writing
 from ..errors import CompanionError, ConfigurationError, Interrupted
+from ..wording import duration
 from . import folders
-from .base import Command, duration, tell
-from .run import BOOK, DASK, FILE, JOBS, PROFILE, check_cluster, check_extras, execute_chapter, small_book, split
+from .base import Command, tell
+from .run import DASK, FILE, JOBS, PROFILE, check_cluster, check_extras, execute_chapter, split
 
 if TYPE_CHECKING:
     from ..chapters import Chapter
@@ -65,7 +66,6 @@ class Member:
 @JOBS
 @DASK
 @click.option("--resume", is_flag=True, help="Go on with the sweep in --out: runs that are done are not done again.")
-@BOOK
 def sweep(
     name: str,
     pairs: tuple[str, ...],
@@ -75,7 +75,6 @@ def sweep(
     jobs: int | None,
     dask: str | None,
     resume: bool,
-    as_book: bool,
 ) -> None:
     """Run chapter NAME several times and compare the runs on one page.
 
@@ -94,20 +93,20 @@ def sweep(
     """
     from ..chapters import chapter
 
-    found = chapter(name)
-    check_extras(found, as_book, dask)
-    members = _members(found, profile, file, pairs)
-    check_cluster(found, [found.settings(member.parameters) for member in members], dask)
+    this = chapter(name)
+    check_extras(this, dask)
+    members = _members(this, profile, file, pairs)
+    check_cluster(this, [this.settings(member.parameters) for member in members], dask)
     if resume and out is None:
         raise ConfigurationError("--resume", "needs --out with the folder of the sweep to go on with.")
     folder = _resumed(out, members) if resume and out is not None else _new(name, out)
     members = _known(folder, members)
-    found.source()
+    this.source()
     try:
         for place, member in enumerate(members):
             if member.status != "done":
                 tell(f"run {place + 1} of {len(members)}: {member.label}")
-                members[place] = _one(found, member, folder, profile=profile, jobs=jobs, dask=dask)
+                members[place] = _one(this, member, folder, profile=profile, jobs=jobs, dask=dask)
                 _record(folder, name, members)
     except KeyboardInterrupt:
         done, stored = sum(member.status == "done" for member in members), folders.repetitions_stored(folder)
@@ -115,21 +114,18 @@ def sweep(
             f"Stopped: {done} of {len(members)} runs are done in {folder}, and {stored} repetitions of the next are "
             f"stored; the same command with --out {folder} --resume goes on from there."
         ) from None
-    _finish(found, folder, members, as_book)
+    _finish(this, folder, members)
 
 
-def _finish(found: Chapter, folder: Path, members: list[Member], as_book: bool) -> None:
+def _finish(this: Chapter, folder: Path, members: list[Member]) -> None:
     from .side_by_side import write
 
-    page, summary = write(folder, f"{found.title} ({found.section})", members)
+    page, summary = write(folder, f"{this.title} ({this.section})", members)
     click.echo(summary)
     click.echo(f"\npage   {page}\ntable  {page.with_suffix('.csv')}")
-    done = [folder / member.folder for member in members if member.status == "done"]
-    if as_book and done:
-        click.echo(f"book   {small_book(done, folder / 'book')}")
-    if len(done) < len(members):
-        failed = ", ".join(member.label for member in members if member.status != "done")
-        raise CompanionError(f"{len(members) - len(done)} of {len(members)} runs failed: {failed}.")
+    failed = [member.label for member in members if member.status != "done"]
+    if failed:
+        raise CompanionError(f"{len(failed)} of {len(members)} runs failed: {', '.join(failed)}.")
 
 
 def values_of(text: str) -> list[str]:
@@ -151,7 +147,7 @@ def values_of(text: str) -> list[str]:
     return [part[1:-1] if len(part) > 1 and part[0] == part[-1] == '"' else part for part in map(str.strip, parts)]
 
 
-def _members(found: Chapter, profile: str, file: Path | None, pairs: Iterable[str]) -> list[Member]:
+def _members(this: Chapter, profile: str, file: Path | None, pairs: Iterable[str]) -> list[Member]:
     from ..chapters.parameters import read_file
 
     base = read_file(file) if file is not None else {}
@@ -160,7 +156,7 @@ def _members(found: Chapter, profile: str, file: Path | None, pairs: Iterable[st
     members = []
     for place, values in enumerate(itertools.product(*choices.values()), start=1):
         given = dict(zip(choices, values, strict=True))
-        settings = found.settings({**base, **given}, profile)
+        settings = this.settings({**base, **given}, profile)
         label = ", ".join(f"{key} = {given[key]}" for key in varied or choices)
         folder = f"{place:02d}_" + re.sub(r"[^\w.+=-]+", "_", label.replace(" ", ""), flags=re.ASCII)[:80]
         members.append(Member(label, folder, settings.to_plain()))
@@ -170,11 +166,13 @@ def _members(found: Chapter, profile: str, file: Path | None, pairs: Iterable[st
     return members
 
 
-def _one(found: Chapter, member: Member, folder: Path, **how: Any) -> Member:
+def _one(this: Chapter, member: Member, folder: Path, **how: Any) -> Member:
+    from ..notebook.execute import read_record
+
     began = time.monotonic()
     try:
-        begun = folders.recorded(folder / member.folder) is not None
-        execute_chapter(found, member.parameters, folder / member.folder, resume=begun, **how)
+        begun = read_record(folder / member.folder) is not None
+        execute_chapter(this, member.parameters, folder / member.folder, resume=begun, **how)
         status = "done"
     except CompanionError as error:
         status = " ".join(str(error).split())

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import click
 
 from ..errors import CompanionError
-from .base import Command, Whole, duration, table, tell
+from ..wording import duration
+from .base import Command, Whole, table, tell
 from .run import JOBS
 
 if TYPE_CHECKING:
     from ..results.comparing import Comparison
-    from ..results.table import Results
 
 
 @click.command("verify", cls=Command, short_help="recompute stored results and compare")
@@ -90,24 +90,12 @@ def _one(
     path: Path, repetitions: int, seed: int | None, constants: bool, jobs: int | None
 ) -> tuple[list[int], Comparison]:
     from ..results.table import Results
+    from ..running.verifying import some_of
     from ..running.verifying import verify as recompute
 
     stored = Results.load(path)
-    which = _which(stored, repetitions, seed)
+    which = some_of(sorted(stored.outcomes), repetitions, seed)
     return which, recompute(stored, which, threads=jobs, constants=constants)
-
-
-def _which(stored: Results, repetitions: int, seed: int | None) -> list[int]:
-    """So many repetitions: drawn from the seed, or spread evenly from the first to the last."""
-    import numpy as np
-
-    there = sorted(stored.outcomes)
-    count = min(repetitions, len(there))
-    if seed is None:
-        places = np.linspace(0, len(there) - 1, count).round().astype(int)
-    else:
-        places = np.random.default_rng(seed).choice(len(there), count, replace=False)
-    return sorted({there[place] for place in places})
 
 
 def _listed(repetitions: list[int]) -> str:

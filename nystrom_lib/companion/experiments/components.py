@@ -285,18 +285,11 @@ class GradientDescent(Descent):
 
 
 @dataclass(frozen=True)
-class StochasticGradientDescent(Descent):
+class StochasticGradientDescent(GradientDescent):
     """SGD on R with fixed step γ, one-sample estimator, Eq. (6), and i.i.d. batches of size b."""
 
     kind: ClassVar[str] = "sgd"
-    step: float = setting(above=0)
-    iterations: int = setting(at_least=0, at_most=10**9)
     batch_size: int = setting(at_least=1, at_most=10**9)
-
-    @property
-    def steps(self) -> int:
-        """T."""
-        return self.iterations
 
     def descend(
         self, kernel: nl.Kernel, data: Array, start: Array, seed: np.random.SeedSequence, **how: Any
@@ -319,4 +312,4 @@ class StochasticGradientDescent(Descent):
 DATA_SOURCES = registry(BiGaussian, Abalone, Magic, MiniBooNE, File, Given)
 KERNELS = registry(Gaussian, Matern, RationalQuadratic, Polynomial)
 INITIAL_SAMPLES: dict[str, type[InitialSample]] = registry(Uniform)
-DESCENTS = registry(GradientDescent, StochasticGradientDescent)
+DESCENTS: dict[str, type[Descent]] = registry(GradientDescent, StochasticGradientDescent)

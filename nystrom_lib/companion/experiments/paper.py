@@ -14,8 +14,8 @@ from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
 
+from ..._validation import did_you_mean
 from ..errors import ConfigurationError
-from ..wording import did_you_mean
 from .components import (
     Abalone,
     BiGaussian,
@@ -132,10 +132,10 @@ def figure(number: int) -> dict[str, Experiment]:
     >>> list(figure(4))
     ['figure-4-n100', 'figure-4-n200']
     """
-    found = {name: experiment for name, experiment in PAPER.items() if name.split("-")[1] == str(number)}
-    if not found:
+    experiments = {name: experiment for name, experiment in PAPER.items() if name.split("-")[1] == str(number)}
+    if not experiments:
         raise ConfigurationError("number", f"is {number!r}; it must be a whole number from 1 to 5.")
-    return found
+    return experiments
 
 
 def values(number: int, name: str) -> tuple[Any, ...]:

@@ -15,10 +15,10 @@ import nystrom_lib as nl
 from ..._threads import one_pool
 from ..errors import DataMismatchError
 from ..wording import FACTORS
+from . import sums
 from .config import Experiment
 from .outcome import Array, Outcome
 from .seeds import Axis, seed_for
-from .sums import Sums
 
 #: K is computed once and shared by all repetitions if it takes no more than this (N ≤ 11,585).
 LARGEST_MATRIX_BYTES = 2**30
@@ -40,8 +40,6 @@ class Problem:
         The N × N matrix, where the criteria need it and it is small enough to keep.
     constants : mapping
         ``squared_norm`` (‖K‖_F²) and the best rank-n errors by norm, as far as they are asked for.
-    sums : Sums
-        How sums over the data are formed.
     """
 
     experiment: Experiment
@@ -49,7 +47,6 @@ class Problem:
     kernel: Any
     matrix: Array | None
     constants: Mapping[str, float] = field(default_factory=dict)
-    sums: Sums = field(default_factory=Sums)
 
 
 def load_data(experiment: Experiment, dataset: nl.datasets.Dataset | None = None) -> nl.datasets.Dataset:
@@ -68,22 +65,20 @@ def prepare(
     experiment: Experiment,
     dataset: nl.datasets.Dataset | None = None,
     constants: Mapping[str, float] | None = None,
-    sums: Sums | None = None,
 ) -> Problem:
     """Everything that is done once: data, K if it is worth keeping, and the constants unless they are known."""
     dataset = load_data(experiment, dataset)
     kernel = experiment.kernel.build()
     keeps = set(experiment.norms) - {"trace"} and 8 * dataset.N**2 <= LARGEST_MATRIX_BYTES
-    sums = sums or Sums()
     with one_pool(0.0):
         matrix = kernel.matrix(dataset.X) if keeps else None
         if constants is None:
-            constants = compute_constants(experiment, dataset, kernel, matrix, sums)
-    return Problem(experiment, dataset, kernel, matrix, constants, sums)
+            constants = compute_constants(experiment, dataset, kernel, matrix)
+    return Problem(experiment, dataset, kernel, matrix, constants)
 
 
 def compute_constants(
-    experiment: Experiment, dataset: nl.datasets.Dataset, kernel: Any, matrix: Array | None, sums: Sums
+    experiment: Experiment, dataset: nl.datasets.Dataset, kernel: Any, matrix: Array | None
 ) -> dict[str, float]:
     """‖K‖_F² and the best rank-n errors, as far as the experiment asks for them."""
     constants = {}
@@ -145,11 +140,9 @@ def _repetition(problem: Problem, j: int, progress: Callable[[int], None] | None
 def _measured(problem: Problem, sample: Array, stage: str) -> dict[str, float]:
     """R, the norms of K − K̂(S), its factors and the rank of K_S."""
     experiment, constants = problem.experiment, problem.constants
-    measured = {"R": problem.sums.radial_skd(problem.kernel, problem.dataset.X, sample, constants.get("squared_norm"))}
+    measured = {"R": sums.radial_skd(problem.kernel, problem.dataset.X, sample, constants.get("squared_norm"))}
     if experiment.norms:
-        errors = problem.sums.nystrom_errors(
-            problem.kernel, problem.dataset.X, sample, experiment.norms, problem.matrix
-        )
+        errors = sums.nystrom_errors(problem.kernel, problem.dataset.X, sample, experiment.norms, problem.matrix)
         measured |= errors
         measured |= {FACTORS[norm]: errors[norm] / constants[norm] for norm in experiment.norms if norm in constants}
     return {f"{name}.{stage}": value for name, value in measured.items()}

@@ -7,7 +7,6 @@ keeps its fingerprint. From here on an experiment may name another of each.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -150,22 +149,13 @@ class Descend(Descent):
         return self.iterations
 
     def descend(
-        self,
-        kernel: nl.Kernel,
-        data: Array,
-        start: Array,
-        seed: np.random.SeedSequence,
-        *,
-        record_every: int,
-        keep_path: bool,
-        constant: float,
-        progress: Callable[[int], None] | None,
+        self, kernel: nl.Kernel, data: Array, start: Array, seed: np.random.SeedSequence, *, constant: float, **how: Any
     ) -> nl.Descent:
-        """Batches from the seed of their own axis; what is recorded is the objective's value."""
+        """Batches from the seed of their own axis; what is recorded is the objective's value, without a constant."""
+        objective = OBJECTIVES[self.objective](kernel, data)
         return nl.descend(
-            OBJECTIVES[self.objective](kernel, data), start, self.rule.build(),
-            iterations=self.iterations, batch_size=self.batch_size, seed=seed,
-            record_every=record_every, keep_path=keep_path, progress=progress,
+            objective, start, self.rule.build(),
+            iterations=self.iterations, batch_size=self.batch_size, seed=seed, **how,
         )  # fmt: skip
 
 
@@ -192,21 +182,14 @@ class FindLandmarks(Descent):
         return self.iterations or 0
 
     def descend(
-        self,
-        kernel: nl.Kernel,
-        data: Array,
-        start: Array,
-        seed: np.random.SeedSequence,
-        *,
-        progress: Callable[[int], None] | None = None,
-        **how: Any,
+        self, kernel: nl.Kernel, data: Array, start: Array, seed: np.random.SeedSequence, **how: Any
     ) -> nl.Descent:
         """The one call, which records nothing on its way."""
-        found = nl.find_landmarks(
+        landmarks = nl.find_landmarks(
             kernel, data, len(start), method=self.method, iterations=self.iterations, seed=seed, start=start,
-            progress=progress,
+            progress=how.get("progress"),
         )  # fmt: skip
-        return _arrived(found.sample, found.steps)
+        return _arrived(landmarks.sample, landmarks.steps)
 
 
 def _arrived(sample: Array, steps: int) -> nl.Descent:

@@ -7,8 +7,6 @@ number of threads nor on who added up which block. Data of one block, as in most
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
 
 import nystrom_lib as nl
 
@@ -31,37 +29,9 @@ def blocks(rows: int) -> list[Rows]:
     return [(start, min(start + BLOCK_ROWS, rows)) for start in range(0, rows, BLOCK_ROWS)]
 
 
-class Sums:
-    """The criteria that are sums over the data."""
-
-    def each(
-        self, function: Callable[..., float], kernel: nl.Kernel, data: Array, pieces: list[Any], *rest: Any
-    ) -> list[float]:
-        """``function(kernel, data, piece, *rest)`` for each piece, in order."""
-        return [function(kernel, data, piece, *rest) for piece in pieces]
-
-    def squared_norm(self, kernel: nl.Kernel, data: Array) -> float:
-        """‖K‖_F²: each block with itself and, twice, with all that follow it."""
-        return math.fsum(self.each(_squares, kernel, data, blocks(len(data))))
-
-    def radial_skd(self, kernel: nl.Kernel, data: Array, sample: Array, squared_norm: float | None) -> float:
-        """R(S), Eq. (3), without ‖K‖_F² if that is None. With c_S, Eq. (9), R = ‖K‖_F² − c_S² ‖K_S‖_F²."""
-        parts = blocks(len(data))
-        if len(parts) == 1:
-            return float(nl.radial_skd(kernel, data, sample, constant=False if squared_norm is None else squared_norm))
-        coefficient = math.fsum(self.each(_coefficient, kernel, data, parts, sample))
-        return (squared_norm or 0.0) - coefficient**2 * float(nl.squared_frobenius_norm(kernel, sample))
-
-    def nystrom_errors(
-        self, kernel: nl.Kernel, data: Array, sample: Array, norms: tuple[str, ...], matrix: Array | None
-    ) -> dict[str, float]:
-        """The norms of K − K̂(S) and the rank of K̂(S). The trace norm is a sum over the data, the others are not."""
-        parts = blocks(len(data))
-        if len(parts) == 1 or norms != ("trace",):
-            errors = nl.nystrom_errors(kernel, data, sample, norms=norms, matrix=matrix)
-            return {name: float(getattr(errors, name)) for name in (*norms, "rank")}
-        rank = nl.NystromApproximation(kernel, sample).rank
-        return {"trace": math.fsum(self.each(_trace, kernel, data, parts, sample)), "rank": float(rank)}
+def squared_norm(kernel: nl.Kernel, data: Array) -> float:
+    """‖K‖_F²: each block with itself and, twice, with all that follow it."""
+    return math.fsum(_squares(kernel, data, rows) for rows in blocks(len(data)))
 
 
 def _squares(kernel: nl.Kernel, data: Array, rows: Rows) -> float:
@@ -71,9 +41,22 @@ def _squares(kernel: nl.Kernel, data: Array, rows: Rows) -> float:
     return squares * (1.0 + 2.0 * float(nl.skd_coefficient(kernel, rest, block))) if len(rest) else squares
 
 
-def _coefficient(kernel: nl.Kernel, data: Array, rows: Rows, sample: Array) -> float:
-    return float(nl.skd_coefficient(kernel, data[slice(*rows)], sample))
+def radial_skd(kernel: nl.Kernel, data: Array, sample: Array, squared_norm: float | None) -> float:
+    """R(S), Eq. (3), without ‖K‖_F² if that is None. With c_S, Eq. (9), R = ‖K‖_F² − c_S² ‖K_S‖_F²."""
+    parts = blocks(len(data))
+    if len(parts) == 1:
+        return float(nl.radial_skd(kernel, data, sample, constant=False if squared_norm is None else squared_norm))
+    coefficient = math.fsum(float(nl.skd_coefficient(kernel, data[slice(*rows)], sample)) for rows in parts)
+    return (squared_norm or 0.0) - coefficient**2 * float(nl.squared_frobenius_norm(kernel, sample))
 
 
-def _trace(kernel: nl.Kernel, data: Array, rows: Rows, sample: Array) -> float:
-    return float(nl.nystrom_errors(kernel, data[slice(*rows)], sample, norms=("trace",)).trace)
+def nystrom_errors(
+    kernel: nl.Kernel, data: Array, sample: Array, norms: tuple[str, ...], matrix: Array | None
+) -> dict[str, float]:
+    """The norms of K − K̂(S) and the rank of K̂(S). The trace norm is a sum over the data, the others are not."""
+    parts = blocks(len(data))
+    if len(parts) == 1 or norms != ("trace",):
+        errors = nl.nystrom_errors(kernel, data, sample, norms=norms, matrix=matrix)
+        return {name: float(getattr(errors, name)) for name in (*norms, "rank")}
+    traces = (nl.nystrom_errors(kernel, data[slice(*rows)], sample, norms=("trace",)).trace for rows in parts)
+    return {"trace": math.fsum(map(float, traces)), "rank": float(nl.NystromApproximation(kernel, sample).rank)}

@@ -106,8 +106,8 @@ def agreement(tables: Mapping[str, pd.DataFrame]) -> Figure:
 def decays(curves: Mapping[str, Mapping[str, pd.DataFrame]]) -> Figure:
     """A panel for each problem: R against steps for each rule, the median and, shaded, all repetitions."""
     figure, axes = style.subplots(1, len(curves), height=2.9)
-    for panel, (problem, found) in zip(axes[0], curves.items(), strict=True):
-        for (rule, curve), look in zip(found.items(), _looks(), strict=False):
+    for panel, (problem, rules) in zip(axes[0], curves.items(), strict=True):
+        for (rule, curve), look in zip(rules.items(), _looks(), strict=False):
             panel.plot(curve["iteration"], curve["median"], label=rule, **look)
             panel.fill_between(curve["iteration"], curve["low"], curve["high"], color=look["color"], alpha=0.12, lw=0)
         panel.set_yscale("log")

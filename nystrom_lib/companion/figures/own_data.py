@@ -12,10 +12,10 @@ from . import paths, style
 
 
 @style.drawn
-def report(found: Optimised) -> Figure:
+def report(optimised: Optimised) -> Figure:
     """Two panels side by side; up to two columns are shown in their own units, more in a plane through them."""
-    data, view = found.dataset, plane(found.dataset)
-    shown, ends = thinned(data.X), np.stack([found.found.start, found.found.sample])
+    data, view = optimised.dataset, plane(optimised.dataset)
+    shown, ends = thinned(data.X), np.stack([optimised.result.start, optimised.result.sample])
     if data.d <= 2:
         shown, ends = data.in_original_units(shown), data.in_original_units(ends)
     points, ways, labels = view(shown), view(ends), view.labels
@@ -26,17 +26,17 @@ def report(found: Optimised) -> Figure:
     paths.landmarks(panels[0, 0], points, ways)
     style.label(panels[0, 0], *map(mathtext, labels))
     panels[0, 0].set_aspect("auto")
-    _uniform(panels[0, 1], found)
+    _uniform(panels[0, 1], optimised)
     return figure
 
 
-def _uniform(axes: Axes, found: Optimised) -> None:
+def _uniform(axes: Axes, optimised: Optimised) -> None:
     """The error of uniform landmarks by their number, and ours."""
-    numbers, errors = zip(*found.uniform.items(), strict=True)
+    numbers, errors = zip(*optimised.uniform.items(), strict=True)
     axes.plot(numbers, errors, "o-", color=style.COLOURS["initial"], markersize=3, label="uniform landmarks")
-    axes.plot([found.request.n], [found.ours], "o", color=style.COLOURS["optimised"], label="optimised")
-    axes.axhline(found.ours, color=style.COLOURS["optimised"], linestyle=":")
-    if min(errors) > 0.0 and found.ours > 0.0:
+    axes.plot([optimised.request.n], [optimised.ours], "o", color=style.COLOURS["optimised"], label="optimised")
+    axes.axhline(optimised.ours, color=style.COLOURS["optimised"], linestyle=":")
+    if min(errors) > 0.0 and optimised.ours > 0.0:
         axes.set_yscale("log")
     style.label(axes, "number of landmarks", "mean error of a point")
     axes.legend()

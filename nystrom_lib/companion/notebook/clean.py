@@ -9,7 +9,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from .. import writing
+from ... import _writing as writing
 
 #: What the notebook format puts where nobody gave an identifier.
 _RANDOM = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){0,3}(-[0-9a-f]{12})?|[0-9a-f]{32}")
@@ -68,5 +68,5 @@ def _clean_cell(cell: NotebookNode, number: int) -> None:
 
 def tags(cell: NotebookNode) -> list[str]:
     """The tags of a cell."""
-    found: Any = cell.metadata.get("tags", [])
-    return list(found)
+    listed: Any = cell.metadata.get("tags", [])
+    return list(listed)

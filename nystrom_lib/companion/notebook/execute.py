@@ -25,7 +25,7 @@ from nbformat import NotebookNode
 from papermill.exceptions import PapermillExecutionError  # type: ignore[import-untyped]
 from tqdm import tqdm
 
-from .. import writing
+from ... import _writing as writing
 from ..chapters import Chapter, chapter
 from ..errors import ChapterError, ConfigurationError, Interrupted
 from ..results import provenance
@@ -57,6 +57,7 @@ def execute(
     dask: str | None = None,
     progress: bool = True,
     resume: bool = False,
+    page: bool = True,
 ) -> Path:
     """Run a chapter.
 
@@ -78,6 +79,8 @@ def execute(
         Show a bar where there is a terminal?
     resume : bool
         Go on with a run that was stopped: finished repetitions are kept.
+    page : bool
+        Write a page beside the notebook? The book makes its own.
 
     Returns
     -------
@@ -107,7 +110,7 @@ def execute(
                 record.end("failed", cell=error.cell, reason=error.reason)
             raise
         finally:
-            if target.is_file():
+            if page and target.is_file():
                 _write_page(target, this)
         shutil.rmtree(folder / REPETITIONS, ignore_errors=True)
         record.end("finished")

@@ -17,7 +17,7 @@ from jinja2 import DictLoader
 from nbconvert.exporters import HTMLExporter
 from nbformat import NotebookNode
 
-from .. import writing
+from ... import _writing as writing
 from ..chapters import Chapter
 from ..checkout import BOOK
 from .clean import read_notebook, tags
@@ -106,8 +106,8 @@ def figure_numbers(notebook: NotebookNode, chapter: Chapter) -> dict[str, str]:
 
 
 def _figure(cell: NotebookNode) -> dict[str, str]:
-    found: dict[str, str] = cell.metadata.get("mystnb", {}).get("figure", {})
-    return found
+    figure: dict[str, str] = cell.metadata.get("mystnb", {}).get("figure", {})
+    return figure
 
 
 def _mathjax(folder: Path) -> str:

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import nystrom_lib as nl
 
-from .. import writing
+from ... import _writing as writing
 from ..chapters import Chapter, chapter
 from ..chapters import parameters as reading
 from ..checkout import RESULTS
@@ -34,7 +34,7 @@ from ..errors import ConfigurationError
 from ..experiments.config import Experiment
 from ..results import provenance
 from ..settings import Settings, refuse_unknown
-from ..wording import markdown, number
+from ..wording import markdown, markdown_table, number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -207,20 +207,20 @@ class Page:
         recompute : int
             How many repetitions of each of these.
         """
-        found, stored, checked = {}, 0, 0
+        results, stored, checked = {}, 0, 0
         for key, experiment in experiments.items():
             count = recompute if key in again else 0
             known = self._known()
-            found[key] = self.results(experiment, recompute=count, quiet=True)
+            results[key] = self.results(experiment, recompute=count, quiet=True)
             if self._known() > known:
                 stored, checked = stored + 1, checked + (count > 0)
-        computed = f"{len(found) - stored} computed in this run."
-        text = f"{len(found)} experiments: {f'{stored} stored at full scale, ' if stored else ''}{computed}"
+        computed = f"{len(results) - stored} computed in this run."
+        text = f"{len(results)} experiments: {f'{stored} stored at full scale, ' if stored else ''}{computed}"
         if checked:
             some = f"{recompute} repetition{'s' if recompute != 1 else ''}"
             text += f" Of {checked} of the stored ones {some} each was computed again, and agrees within tolerance."
         self.say(text)
-        return found
+        return results
 
     def _known(self) -> int:
         return sum(map(len, self._stored.values()))
@@ -316,13 +316,6 @@ class Page:
             shown = _code(reading.written(value))
             rows.append([f"`{each.name}`", shown if same else f"**{shown}** (paper: `{each.default}`)", each.meaning])
         self.say(markdown_table(["Parameter", "Value used", "Meaning"], rows))
-
-
-def markdown_table(head: list[str], rows: list[list[str]], numeric: list[bool] | None = None) -> str:
-    """A table in Markdown; numeric columns are set flush right."""
-    rule = ["---:" if right else "---" for right in numeric or [False] * len(head)]
-    lines = [[text.replace("|", "\\|") for text in line] for line in (head, *rows)]
-    return "\n".join("| " + " | ".join(line) + " |" for line in (lines[0], rule, *lines[1:]))
 
 
 def _code(text: str) -> str:

@@ -11,7 +11,7 @@ from ..errors import DamagedResultsError
 from .table import Results
 
 
-class Stored:
+class Archive:
     """The stored results, each read once.
 
     Parameters
@@ -28,8 +28,8 @@ class Stored:
         """An experiment's results; None if they are not there, or not all of them."""
         if name not in self._read:
             path = self.folder / f"{name}.parquet"
-            found = Results.load(path) if path.is_file() else None
-            self._read[name] = found if found is not None and found.complete else None
+            results = Results.load(path) if path.is_file() else None
+            self._read[name] = results if results is not None and results.complete else None
         return self._read[name]
 
     def missing(self, names: Iterable[str]) -> list[str]:
@@ -50,17 +50,17 @@ class Stored:
 
     def benchmark(self) -> dict[str, Any] | None:
         """The committed benchmark at full size."""
-        found = _json(self.folder.parent / "benchmarks" / "results" / "results.json")
-        return None if found is None or found.get("quick") else found
+        benchmark = _json(self.folder.parent / "benchmarks" / "results" / "results.json")
+        return None if benchmark is None or benchmark.get("quick") else benchmark
 
 
 def _json(path: Path) -> dict[str, Any] | None:
     if not path.is_file():
         return None
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise DamagedResultsError(f"The file {path} is damaged: {error}.") from error
-    if not isinstance(found, dict):
+    if not isinstance(content, dict):
         raise DamagedResultsError(f"The file {path} is damaged: it holds no mapping.")
-    return found
+    return content

@@ -41,7 +41,7 @@ def environment() -> dict[str, Any]:
         "cpu": cpu_model(),
         "cores": cores(),
         "blas": blas(),
-        "packages": {name: found for name in PACKAGES if (found := version(name)) is not None},
+        "packages": {name: known for name in PACKAGES if (known := version(name)) is not None},
     }
 
 
@@ -87,12 +87,12 @@ def cpu_model() -> str:
 
 def blas() -> list[str]:
     """Each BLAS that is loaded: its name, version and the processor it chose its code for."""
-    found = {
+    libraries = {
         " ".join(str(pool.get(key)) for key in ("internal_api", "version", "architecture") if pool.get(key))
         for pool in threadpool_info()
         if pool.get("user_api") == "blas"
     }
-    return sorted(found)
+    return sorted(libraries)
 
 
 def git_state(folder: Path) -> tuple[str | None, bool | None]:

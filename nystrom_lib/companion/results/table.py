@@ -19,8 +19,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ..._writing import whole
 from ...datasets import Dataset
-from .. import writing
 from ..errors import ConfigurationError, DamagedResultsError
 from ..experiments.config import Experiment
 from ..experiments.outcome import STAGES, Array, Outcome
@@ -92,8 +92,8 @@ class Results:
     @cached_property
     def table(self) -> pd.DataFrame:
         """A row for each repetition and stage, a column for each quantity."""
-        found = {name.partition(".")[0] for outcome in self.outcomes.values() for name in outcome.numbers}
-        quantities = [*(q for q in QUANTITIES if q in found), *sorted(found - set(QUANTITIES))]
+        measured = {name.partition(".")[0] for outcome in self.outcomes.values() for name in outcome.numbers}
+        quantities = [*(q for q in QUANTITIES if q in measured), *sorted(measured - set(QUANTITIES))]
         rows = [
             {
                 "repetition": j,
@@ -143,7 +143,7 @@ class Results:
         table = pa.Table.from_pandas(self._wide_rows(), preserve_index=False)
         table = table.replace_schema_metadata({KEY: canonical_json(stamp).encode("ascii")})
         path.parent.mkdir(parents=True, exist_ok=True)
-        writing.whole(path, lambda part: pq.write_table(table, part, compression="zstd", write_page_checksum=True))
+        whole(path, lambda part: pq.write_table(table, part, compression="zstd", write_page_checksum=True))
         return path
 
     def _seal(self) -> str:

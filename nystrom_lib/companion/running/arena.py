@@ -23,11 +23,11 @@ from threadpoolctl import threadpool_limits
 
 import nystrom_lib as nl
 
+from ... import _writing as writing
 from ...starts import STARTS
-from .. import writing
 from ..experiments.outcome import Array
 from ..experiments.paper import SEED
-from ..experiments.problems import CENTRES, PROBLEMS, start, tried
+from ..experiments.problems import CENTRES, PROBLEMS, TRIED_STARTS, start, tried
 from ..experiments.protocol import load_data
 from ..experiments.seams import Stay
 from ..experiments.seeds import Axis, seed_for
@@ -41,7 +41,7 @@ BUDGETS: Mapping[float, int] = {0.1: REPETITIONS, 0.3: REPETITIONS, 1.0: REPETIT
 #: The ways that take a budget, by the method of find_landmarks.
 DESCENTS: Mapping[str, str] = {"trace": "auto", "radial": "radial-skd"}
 #: The ways that end of themselves.
-ENDING = (*STARTS, "weighted", *CENTRES)
+ENDING = (*TRIED_STARTS, "weighted", *CENTRES)
 
 
 @dataclass(frozen=True)
@@ -98,8 +98,8 @@ def _done(trial: Trial, kernel: nl.Kernel, data: Array, n: int) -> tuple[Array, 
     if trial.way in STARTS:
         return nl.initial_sample(kernel, data, n, trial.way, seed=seed), 0
     method = DESCENTS.get(trial.way, "weighted-skd")
-    found = nl.find_landmarks(kernel, data, n, method=method, seconds=trial.budget, seed=seed)
-    return found.sample, found.steps
+    landmarks = nl.find_landmarks(kernel, data, n, method=method, seconds=trial.budget, seed=seed)
+    return landmarks.sample, landmarks.steps
 
 
 @cache
@@ -122,22 +122,22 @@ def _warmed(problem: str, way: str, most: int | None) -> None:
 
 def best_errors(problems: Iterable[str], most: int | None = None) -> dict[str, float]:
     """The best rank-n trace error of each problem."""
-    found = {}
+    errors = {}
     for problem in problems:
         kernel, data, n = _posed(problem, most)
-        found[problem] = float(nl.best_rank_errors(kernel, data, n, norms=("trace",)).trace)
-    return found
+        errors[problem] = float(nl.best_rank_errors(kernel, data, n, norms=("trace",)).trace)
+    return errors
 
 
 def known_best(problems: Iterable[str], results: Path) -> dict[str, float]:
     """The same from stored results where there are any."""
-    found = {}
+    errors = {}
     for problem in problems:
         this = PROBLEMS[problem]
         experiment = tried(this, "uniform", Stay())
         known = shared_constants(experiment, load_data(experiment).sha256, (results, results / "beyond"))
-        found[problem] = known["trace"] if known is not None else best_errors([problem])[problem]
-    return found
+        errors[problem] = known["trace"] if known is not None else best_errors([problem])[problem]
+    return errors
 
 
 def hold(
@@ -220,5 +220,5 @@ COLUMNS = ["problem", "way", "budget", "repetition", "seconds", "steps", "E_tr"]
 
 def load(path: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
     """What :func:`save` wrote: the table, and the machine."""
-    found = json.loads(path.read_text(encoding="utf-8"))
-    return pd.DataFrame(found["rows"], columns=found["columns"]).astype({"budget": float}), found["machine"]
+    stored = json.loads(path.read_text(encoding="utf-8"))
+    return pd.DataFrame(stored["rows"], columns=stored["columns"]).astype({"budget": float}), stored["machine"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -24,10 +24,9 @@ from ..experiments.components import Given
 from ..experiments.config import Experiment
 from ..experiments.outcome import Outcome
 from ..experiments.protocol import Problem, prepare, repetition
-from ..experiments.sums import Sums
 from ..results import provenance
 from ..results.store import Store
-from .runner import complete, left_to_do, ready, run_here
+from .runner import complete, left_to_do, ready
 
 #: How long to wait for the scheduler, and for a first worker.
 CONNECT_SECONDS = 30.0
@@ -39,8 +38,8 @@ class Order:
 
     experiment: str
     data_sha256: str
-    constants: tuple[tuple[str, float], ...] = ()
-    alone: bool = False
+    constants: tuple[tuple[str, float], ...]
+    alone: bool
 
 
 class Cluster:
@@ -88,23 +87,6 @@ class Cluster:
             future.cancel()
 
 
-class ClusterSums(Sums):
-    """Sums over the data whose blocks are added up by the workers."""
-
-    def __init__(self, client: Client, order: Order, dataset: Any) -> None:
-        self._client, self._order, self._dataset = client, order, dataset
-
-    def each(
-        self, function: Callable[..., float], kernel: Any, data: Any, pieces: list[Any], *rest: Any
-    ) -> list[float]:
-        """Send each piece to a worker; the results come back in order."""
-        futures = [
-            self._client.submit(_piece, self._order, self._dataset, function, piece, *rest, pure=False)
-            for piece in pieces
-        ]
-        return [result_of(future) for future in futures]
-
-
 def run_there(
     experiment: Experiment,
     dataset: nl.datasets.Dataset,
@@ -112,7 +94,6 @@ def run_there(
     threads: int,
     progress: bool,
     address: str,
-    spread: str,
 ) -> None:
     """Do what is left with the help of a cluster."""
     pending = left_to_do(store, experiment)
@@ -120,12 +101,9 @@ def run_there(
         return
     with connection(address) as client:
         sent = client.scatter(dataset, broadcast=True) if isinstance(experiment.data, Given) else None
-        order = Order(experiment.to_json(), dataset.sha256, alone=len(pending) == 1)
-        if spread == "sums":
-            run_here(experiment, dataset, store, threads, progress, ClusterSums(client, order, sent))
-            return
         constants = store.constants() or dict(ready(experiment, dataset, store, threads).constants)
-        backend = Cluster(client, replace(order, constants=tuple(constants.items())), sent)
+        order = Order(experiment.to_json(), dataset.sha256, tuple(constants.items()), alone=len(pending) == 1)
+        backend = Cluster(client, order, sent)
         shared = {"repetitions": backend.threads, "each": 1}
         store.begin_session(provenance.session(where="cluster", threads=shared, workers=_machines(client)))
         complete(experiment, store, backend, progress)
@@ -214,11 +192,3 @@ def _threads(order: Order) -> int:
 def _repetition(order: Order, dataset: nl.datasets.Dataset | None, j: int) -> Outcome:
     with nl.threads(_threads(order)):
         return repetition(_problem(order, dataset), j)
-
-
-def _piece(
-    order: Order, dataset: nl.datasets.Dataset | None, function: Callable[..., float], piece: Any, *rest: Any
-) -> float:
-    problem = _problem(order, dataset)
-    with nl.threads(1):
-        return function(problem.kernel, problem.dataset.X, piece, *rest)

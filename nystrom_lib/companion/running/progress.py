@@ -9,6 +9,8 @@ from typing import Any, Self
 
 from tqdm import tqdm
 
+from ..wording import duration
+
 logger = logging.getLogger(__name__)
 
 LOG_SECONDS = 10.0
@@ -59,12 +61,6 @@ class Progress:
         """Count, rate and time left in one line."""
         elapsed = time.monotonic() - self._began
         rate = (self.done - self.initial) / elapsed if elapsed > 0 else 0.0
-        left = f"about {_duration((self.total - self.done) / rate)} left" if rate > 0 else "time left unknown"
+        left = f"about {duration((self.total - self.done) / rate)} left" if rate > 0 else "time left unknown"
         speed = f"{rate:.3g} {self.unit}s/s"
         return f"{self.title}: {self.done}/{self.total} {self.unit}s, {speed}, {left}"
-
-
-def _duration(seconds: float) -> str:
-    minutes, seconds = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {seconds:02d} s" if minutes else f"{seconds} s"

@@ -146,7 +146,6 @@ def run(
     dataset: nl.datasets.Dataset | None = None,
     threads: int | None = None,
     cluster: str | None = None,
-    spread: str = "repetitions",
     progress: bool = True,
 ) -> Results:
     """Do what is left to do of an experiment, and give all of it.
@@ -167,9 +166,6 @@ def run(
         How many threads to use on this machine, by default one per core.
     cluster : str, optional
         The address of a Dask scheduler, which then does the work.
-    spread : {"repetitions", "sums"}
-        What the cluster does: whole repetitions, or the sums over the data of repetitions that run here, which suits
-        data that are larger than this machine's memory.
     progress : bool
         Show a progress bar where there is a terminal?
 
@@ -181,9 +177,7 @@ def run(
     threads = provenance.cores() if threads is None else threads
     if threads < 1:
         raise ConfigurationError("threads", f"is {threads}; it must be at least 1.")
-    if spread not in ("repetitions", "sums"):
-        raise ConfigurationError("spread", f"is {spread!r}; it must be 'repetitions' or 'sums'.")
-    dataset = aside(lambda: load_data(experiment, dataset))
+    dataset = interruptible(lambda: load_data(experiment, dataset))
     with Store(folder, experiment, dataset.sha256) as store:
         try:
             if cluster is None:
@@ -191,7 +185,7 @@ def run(
             else:
                 from .cluster import run_there
 
-                run_there(experiment, dataset, store, threads, progress, cluster, spread)
+                run_there(experiment, dataset, store, threads, progress, cluster)
         except KeyboardInterrupt:
             finished = len(store.finished() & set(range(experiment.m)))
             raise Interrupted(
@@ -202,13 +196,13 @@ def run(
 
 
 def run_here(
-    experiment: Experiment, dataset: nl.datasets.Dataset, store: Store, threads: int, progress: bool, sums: Any = None
+    experiment: Experiment, dataset: nl.datasets.Dataset, store: Store, threads: int, progress: bool
 ) -> None:
     """Do what is left on threads of this process."""
     pending = left_to_do(store, experiment)
     if not pending:
         return
-    problem = ready(experiment, dataset, store, threads, sums)
+    problem = ready(experiment, dataset, store, threads)
     backend = Threads(problem, len(pending), threads)
     store.begin_session(
         provenance.session(where="here", threads={"repetitions": backend.workers, "each": backend.inner})
@@ -222,18 +216,15 @@ def left_to_do(store: Store, experiment: Experiment) -> list[int]:
     return [j for j in range(experiment.m) if j not in finished]
 
 
-def ready(
-    experiment: Experiment, dataset: nl.datasets.Dataset, store: Store, threads: int, sums: Any = None
-) -> Problem:
+def ready(experiment: Experiment, dataset: nl.datasets.Dataset, store: Store, threads: int) -> Problem:
     """The problem with its constants, which are computed once and kept in the store."""
-
     known = store.constants()
 
     def work() -> Problem:
         with nl.threads(threads):
-            return prepare(experiment, dataset, known, sums)
+            return prepare(experiment, dataset, known)
 
-    problem = aside(work)
+    problem = interruptible(work)
     # Another process may have been quicker: then its constants count.
     return problem if known is not None else replace(problem, constants=store.keep_constants(problem.constants))
 
@@ -282,8 +273,11 @@ def _in_turn(pending: list[int], session: int) -> list[int]:
     return pending[start:] + pending[:start]
 
 
-def aside(work: Callable[[], Result]) -> Result:
-    """Do ``work`` on another thread, so that Ctrl-C is heard at once, however long a compiled call takes."""
+def interruptible(work: Callable[[], Result], interrupted: Callable[[], object] | None = None) -> Result:
+    """Do ``work`` on another thread, so that Ctrl-C is heard at once, however long a compiled call takes.
+
+    At Ctrl-C ``interrupted`` is called, and unless it raises, the wait goes on; without it the wait is over.
+    """
     results: queue.SimpleQueue[tuple[bool, Any]] = queue.SimpleQueue()
 
     def task() -> None:
@@ -293,7 +287,14 @@ def aside(work: Callable[[], Result]) -> Result:
             results.put((False, error))
 
     threading.Thread(target=task, daemon=True).start()
-    good, value = results.get()
+    while True:
+        try:
+            good, value = results.get()
+            break
+        except KeyboardInterrupt:
+            if interrupted is None:
+                raise
+            interrupted()
     if not good:
         raise value
     done: Result = value

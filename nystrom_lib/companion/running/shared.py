@@ -64,5 +64,5 @@ def _matrix(plain: dict[str, Any]) -> str:
 
 @lru_cache(maxsize=1024)
 def _origin(path: Path, changed: int) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(pq.read_schema(path).metadata[KEY])["provenance"]
-    return found
+    origin: dict[str, Any] = json.loads(pq.read_schema(path).metadata[KEY])["provenance"]
+    return origin

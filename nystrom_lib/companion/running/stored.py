@@ -74,7 +74,7 @@ def _data(source: DataSource, seed: int) -> Dataset:
 def _fingerprint(path: Path, changed: int) -> str:
     """Which experiment a file is of, from its footer alone."""
     try:
-        found: str = json.loads(pq.read_schema(path).metadata[KEY])["provenance"]["fingerprint"]
+        fingerprint: str = json.loads(pq.read_schema(path).metadata[KEY])["provenance"]["fingerprint"]
     except (OSError, KeyError, ValueError, TypeError, pa.ArrowException):
-        found = Results.load(path).provenance["fingerprint"]  # says what is wrong with it
-    return found
+        fingerprint = Results.load(path).provenance["fingerprint"]  # says what is wrong with it
+    return fingerprint

@@ -52,24 +52,31 @@ def verify(
             f"{stored.provenance['data']['name']} with {stored.provenance['data']['sha256'][:16]}…."
         )
     problem = prepare(experiment, dataset, None if constants else stored.constants)
-    found = recompute(problem, chosen, threads)
-    table = differences(found, stored.outcomes, stored)
+    outcomes = recompute(problem, chosen, threads)
+    table = differences(outcomes, stored.outcomes, stored)
     if constants:
         table = pd.concat([_constant_differences(problem.constants, stored), table], ignore_index=True)
     return Comparison(table, (f"recomputed: repetitions {', '.join(map(str, chosen))}",))
 
 
-def _constant_differences(found: Mapping[str, float], stored: Results) -> pd.DataFrame:
-    rows = [row(name, "constant", [(-1, found[name], value)], stored) for name, value in stored.constants.items()]
+def _constant_differences(constants: Mapping[str, float], stored: Results) -> pd.DataFrame:
+    rows = [row(name, "constant", [(-1, constants[name], value)], stored) for name, value in stored.constants.items()]
     return pd.DataFrame(rows, columns=COMPARED)
+
+
+def some_of(there: list[int], most: int, seed: int | None = None) -> list[int]:
+    """At most so many of them: drawn from a seed, or spread evenly from the first to the last."""
+    count = min(most, len(there))
+    if seed is not None:
+        return sorted(np.random.default_rng(seed).choice(there, count, replace=False).tolist())
+    return [there[place] for place in np.linspace(0, len(there) - 1, count).round().astype(int)]
 
 
 def _chosen(repetitions: int | Iterable[int], there: list[int]) -> list[int]:
     if isinstance(repetitions, int):
         if repetitions < 1:
             raise ConfigurationError("repetitions", f"is {repetitions}; it must be at least 1.")
-        places = np.linspace(0, len(there) - 1, min(repetitions, len(there))).round().astype(int)
-        return [there[place] for place in sorted(set(places.tolist()))]
+        return some_of(there, repetitions)
     chosen = sorted(set(repetitions))
     missing = [j for j in chosen if j not in set(there)]
     if missing or not chosen:

@@ -19,8 +19,8 @@ Key = tuple[str, str]
 def medians(results: Mapping[Key, Results], quantity: str = "E_tr", stage: str = "optimised") -> pd.DataFrame:
     """A row for each problem, a column for each way: the median of a quantity over the repetitions."""
     rows: dict[str, dict[str, float]] = {}
-    for (problem, way), found in results.items():
-        table = found.table
+    for (problem, way), each in results.items():
+        table = each.table
         rows.setdefault(problem, {})[way] = float(table.loc[table["stage"] == stage, quantity].median())
     return pd.DataFrame.from_dict(rows, orient="index")
 
@@ -62,7 +62,7 @@ def rank_correlation(table: pd.DataFrame, stage: str = STAGES[-1]) -> float:
     return float(spearmanr(some["R"], some["E_tr"]).statistic)
 
 
-def curves(found: Results) -> pd.DataFrame:
+def curves(results: Results) -> pd.DataFrame:
     """R along recorded descents: median, lowest and highest over the repetitions at each step looked at."""
-    grouped = found.curves.groupby("iteration")["R"]
+    grouped = results.curves.groupby("iteration")["R"]
     return pd.DataFrame({"median": grouped.median(), "low": grouped.min(), "high": grouped.max()}).reset_index()

@@ -77,12 +77,12 @@ def exponents(timings: pd.DataFrame) -> dict[str, float]:
     >>> round(exponents(timings)["a"], 6)
     2.0
     """
-    found: dict[str, float] = {}
+    powers: dict[str, float] = {}
     group: Any
     for what, group in timings.groupby("what", sort=False):
         last = group.sort_values("size").tail(2)
-        found[str(what)] = exponent(last["size"], last["seconds"])
-    return found
+        powers[str(what)] = exponent(last["size"], last["seconds"])
+    return powers
 
 
 def exponent(sizes: Sequence[float] | pd.Series, seconds: Sequence[float] | pd.Series) -> float:

@@ -39,8 +39,8 @@ def assumptions(chosen: dict[str, nl.Kernel]) -> pd.DataFrame:
         if constants is None:
             rows.append((name, np.nan, np.nan, np.nan, np.nan, np.nan, kernel.why_no_constants))
             continue
-        found = largest_derivatives(kernel, constants)
-        rows.append((name, constants.alpha, constants.M1, found["M1"], constants.M2, found["M2"], ""))
+        largest = largest_derivatives(kernel, constants)
+        rows.append((name, constants.alpha, constants.M1, largest["M1"], constants.M2, largest["M2"], ""))
     columns = ["kernel", "α", "M₁", "largest slope found", "M₂", "largest second derivative found", "remark"]
     return pd.DataFrame(rows, columns=columns)
 

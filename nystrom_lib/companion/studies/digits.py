@@ -30,15 +30,15 @@ class Digits:
     plotted: dict[str, int]
 
 
-def right_digits(found: float, reference: float) -> int:
-    """How many digits of ``found`` are right.
+def right_digits(value: float, reference: float) -> int:
+    """How many digits of ``value`` are right.
 
     Examples
     --------
     >>> right_digits(1.0001, 1.0), right_digits(-3.0, 1.0)
     (4, 0)
     """
-    difference = abs(found - reference)
+    difference = abs(value - reference)
     if difference == 0.0:
         return MOST
     return max(0, min(MOST, math.floor(-math.log10(difference / abs(reference)) + 1e-9)))
@@ -69,8 +69,8 @@ def digits_of_criteria(experiment: Experiment, data: Array, *, j: int = 0, matri
     )
     reference = nl.nystrom_errors(kernel, data, sample[::-1].copy(), norms, matrix=matrix, precision="extended")
 
-    def digits(found: nl.Errors) -> dict[str, int]:
-        return {norm: right_digits(getattr(found, norm), getattr(reference, norm)) for norm in norms}
+    def digits(errors: nl.Errors) -> dict[str, int]:
+        return {norm: right_digits(getattr(errors, norm), getattr(reference, norm)) for norm in norms}
 
     return Digits(
         smallest_pivot=nl.NystromApproximation(kernel, sample).smallest_pivot,

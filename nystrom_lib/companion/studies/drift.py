@@ -76,11 +76,11 @@ def force(places: Array) -> Array:
     Term by term from Eq. (10): at s = 30 it is about 1e-180, which a sum over differences of coordinates would lose.
     """
     settled = settled_landmarks()
-    found = np.empty(len(places))
+    forces = np.empty(len(places))
     for k, place in enumerate(places):
         fourth = np.array([[place]])
         c = nl.skd_coefficient(KERNEL, DATA, np.concatenate([settled, fourth]))
         repulsion = float(KERNEL.squared_left(fourth, settled).sum())
         attraction = float(KERNEL.squared_left(fourth, DATA).sum())
-        found[k] = 2.0 * c * (attraction - c * repulsion)
-    return found
+        forces[k] = 2.0 * c * (attraction - c * repulsion)
+    return forces

@@ -95,14 +95,14 @@ def estimates(parts: Terms, batches: NDArray[np.int64], kind: str) -> Array:
     return parts.combine(first[0], first[1], first[2], T2)
 
 
-def relative_bias(parts: Terms, found: Array) -> float:
+def relative_bias(parts: Terms, estimated: Array) -> float:
     """How far the mean of some estimates is from ∇R, over ‖∇R‖."""
-    return float(np.linalg.norm(found.mean(axis=0) - parts.gradient)) / float(np.linalg.norm(parts.gradient))
+    return float(np.linalg.norm(estimated.mean(axis=0) - parts.gradient)) / float(np.linalg.norm(parts.gradient))
 
 
-def total_variance(found: Array) -> float:
+def total_variance(estimated: Array) -> float:
     """The variance of some estimates, summed over the coordinates."""
-    return float(found.var(axis=0).sum())
+    return float(estimated.var(axis=0).sum())
 
 
 def one_sample_bias(parts: Terms, b: int) -> Array:
@@ -183,8 +183,8 @@ def enumeration(parts: Terms, b: int) -> pd.DataFrame:
     size = float(np.linalg.norm(parts.gradient))
     rows = []
     for kind in PARTS:
-        found = every_batch(parts, b, kind)
-        rows.append((kind, len(found), relative_bias(parts, found), total_variance(found) / size**2))
+        estimated = every_batch(parts, b, kind)
+        rows.append((kind, len(estimated), relative_bias(parts, estimated), total_variance(estimated) / size**2))
     return pd.DataFrame(rows, columns=["estimator", "batches", "bias", "variance"])
 
 
@@ -208,8 +208,8 @@ def moments(parts: Terms, sizes: tuple[int, ...], m: int, seed: int) -> pd.DataF
         exact = float(np.linalg.norm(one_sample_bias(parts, b)))
         batches = draw(len(parts.first), b, m, seed)
         for kind in PARTS:
-            found = estimates(parts, batches, kind)
-            deviation, bias = float(np.sqrt(total_variance(found))), relative_bias(parts, found)
+            estimated = estimates(parts, batches, kind)
+            deviation, bias = float(np.sqrt(total_variance(estimated))), relative_bias(parts, estimated)
             known = exact if kind == "one-sample" else 0.0
             rows.append((kind, b, bias, deviation / np.sqrt(m) / size, known / size, deviation / size))
     return pd.DataFrame(rows, columns=["estimator", "b", "bias", "noise", "exact", "deviation"])

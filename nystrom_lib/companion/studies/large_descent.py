@@ -53,10 +53,10 @@ def check_first_steps(stored: Results, steps: int, dataset: nl.datasets.Dataset 
     known = dict(stored.outcomes[0].arrays["curve"].T.tolist())
     pairs = [(int(t), value, known[t]) for t, value in curve.T.tolist() if t in known]
     tolerance = tolerance_for("curve", stored.constants)
-    for t, found, expected in pairs:
-        if not tolerance.excess(found, expected) <= 1.0:
+    for t, value, expected in pairs:
+        if not tolerance.excess(value, expected) <= 1.0:
             raise VerificationError(
-                f"R after {t:,} steps is {found!r}, stored {expected!r}: more apart than the tolerance, {tolerance}."
+                f"R after {t:,} steps is {value!r}, stored {expected!r}: more apart than the tolerance, {tolerance}."
             )
     where = ", ".join(f"{t:,}" for t, _, _ in pairs)
     return f"The first {steps:,} steps were computed again in this run: R agrees within tolerance at t = {where}."

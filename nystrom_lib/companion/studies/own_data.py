@@ -15,7 +15,7 @@ import numpy as np
 
 import nystrom_lib as nl
 
-from .. import writing
+from ... import _writing as writing
 from ..checkout import NOTEBOOKS
 from ..errors import ConfigurationError
 from ..experiments import components
@@ -73,7 +73,7 @@ class Request:
         rule = "1 over the median squared distance of the data" if self.rho is None else "as given"
         return Chosen(nl.kernel_by_name(self.kernel, rho), rho, f"ρ = {rho:g}, {rule}.")
 
-    def found(
+    def optimised(
         self,
         dataset: nl.datasets.Dataset,
         chosen: Chosen,
@@ -81,11 +81,11 @@ class Request:
         watch: Callable[[float, float], object] | None = None,
     ) -> Optimised:
         """The landmarks, and the trace error before and after."""
-        found = nl.find_landmarks(
+        result = nl.find_landmarks(
             chosen.kernel, dataset.X, self.n, method=self.method, seconds=self.seconds, iterations=self.iterations,
             seed=self.seed, start=self.start, progress=progress, watch=watch,
         )  # fmt: skip
-        return Optimised(self, dataset, chosen, found)
+        return Optimised(self, dataset, chosen, result)
 
 
 @dataclass(frozen=True)
@@ -104,17 +104,17 @@ class Optimised:
     request: Request
     dataset: nl.datasets.Dataset
     chosen: Chosen
-    found: nl.Landmarks
+    result: nl.Landmarks
 
     @property
     def reasons(self) -> tuple[str, ...]:
         """A sentence for each choice."""
-        return (self.chosen.reason, *self.found.reasons)
+        return (self.chosen.reason, *self.result.reasons)
 
     @property
     def landmarks(self) -> Array:
         """The landmarks in the units of the file."""
-        return self.dataset.in_original_units(self.found.sample)
+        return self.dataset.in_original_units(self.result.sample)
 
     def frame(self) -> pd.DataFrame:
         """The landmarks as rows of the file might have them, a column for each of the data's."""
@@ -124,28 +124,28 @@ class Optimised:
 
     def save(self, folder: Path) -> None:
         """Leave ``landmarks.npy`` (as optimised) and ``landmarks.csv`` (in the file's units) in a folder."""
-        writing.array(folder / "landmarks.npy", self.found.sample)
+        writing.array(folder / "landmarks.npy", self.result.sample)
         writing.text(folder / "landmarks.csv", self.frame().to_csv(index=False))
 
     def or_start(self) -> Optimised:
         """This, or the start if its trace error is smaller: the two were compared on some of the points only."""
         if self.after <= self.before:
             return self
-        reasons = (*self.found.reasons, nl.landmarks.GOT_WORSE)
-        start, error = self.found.start, self.found.start_error
-        return replace(self, found=replace(self.found, sample=start, error=error, reasons=reasons))
+        reasons = (*self.result.reasons, nl.landmarks.GOT_WORSE)
+        start, error = self.result.start, self.result.start_error
+        return replace(self, result=replace(self.result, sample=start, error=error, reasons=reasons))
 
     # what it is worth
 
     @cached_property
     def before(self) -> float:
         """The trace error of the sample the descent began at."""
-        return self._trace(self.found.start)
+        return self._trace(self.result.start)
 
     @cached_property
     def after(self) -> float:
         """The trace error of the landmarks."""
-        return self._trace(self.found.sample) if self.found.sample is not self.found.start else self.before
+        return self._trace(self.result.sample) if self.result.sample is not self.result.start else self.before
 
     def _trace(self, sample: Array) -> float:
         return nl.nystrom_errors(self.chosen.kernel, self.dataset.X, sample, "trace").trace
@@ -191,7 +191,7 @@ class Optimised:
     @cached_property
     def ours(self) -> float:
         """The mean error of our landmarks on the same points."""
-        approximation = nl.NystromApproximation(self.chosen.kernel, self.found.sample)
+        approximation = nl.NystromApproximation(self.chosen.kernel, self.result.sample)
         return float(approximation.residuals(thinned(self.dataset.X, _JUDGED)).mean())
 
     @property
@@ -223,7 +223,7 @@ class Optimised:
                 "iterations": request.iterations,
                 "seconds": request.seconds,
                 "seed": request.seed,
-                "steps": self.found.steps,
+                "steps": self.result.steps,
             },
             "file": request.source.to_plain(),
             "data": provenance.describe(data),
@@ -282,14 +282,15 @@ def thinned(data: Array, most: int = _LOOKED_AT) -> Array:
     return np.asarray(data[:: max(1, -(-len(data) // most))], dtype=np.float64)
 
 
-def before_and_after(found: Optimised) -> pd.DataFrame:
+def before_and_after(optimised: Optimised) -> pd.DataFrame:
     """The errors that can be afforded, before and after, beside the smallest possible, and the factors E of Eq. (8)."""
     import pandas as pd
 
-    kernel, X, n = found.chosen.kernel, found.dataset.X, found.request.n
+    kernel, X, n = optimised.chosen.kernel, optimised.dataset.X, optimised.request.n
     small = len(X) <= FULL_REPORT
     norms = tuple(NORMS) if small else ("trace",)
-    before, after = (nl.nystrom_errors(kernel, X, sample, norms) for sample in (found.found.start, found.found.sample))
+    samples = (optimised.result.start, optimised.result.sample)
+    before, after = (nl.nystrom_errors(kernel, X, sample, norms) for sample in samples)
     best = nl.best_rank_errors(kernel, X, n, norms) if small else None
     rows = []
     for norm in norms:

@@ -35,5 +35,5 @@ def leading_eigenvalues(kernel: nl.Kernel, data: Array, count: int) -> Array:
         if 3 * count >= len(matrix):
             return np.asarray(np.linalg.eigvalsh(matrix)[::-1][:count], dtype=np.float64)
         start = np.random.default_rng(0).standard_normal(len(matrix))
-        found: Array = eigsh(matrix, k=count, which="LA", v0=start, tol=1e-10, return_eigenvectors=False)
-        return np.sort(found)[::-1]
+        largest: Array = eigsh(matrix, k=count, which="LA", v0=start, tol=1e-10, return_eigenvectors=False)
+        return np.sort(largest)[::-1]

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from ..results import provenance
-from ..results.archive import Stored
+from ..results.archive import Archive
 from .large_descent import PAPER_MACHINE, PAPER_SECONDS, Timings
 
 WORK = {
@@ -28,7 +28,7 @@ def stored_table(folder: Path) -> pd.DataFrame:
         The folder ``results/``, in which ``miniboone_timings.json`` has under ``machine`` the machine, and under
         ``ours`` and ``plain_c`` the seconds by name.
     """
-    stored = Stored(folder).timings() or {}
+    stored = Archive(folder).timings() or {}
     columns = {
         "paper, s": PAPER_SECONDS,
         "plain C, s": stored.get("plain_c"),
@@ -46,7 +46,7 @@ def stored_table(folder: Path) -> pd.DataFrame:
 
 def machines(folder: Path) -> str:
     """Whose seconds stand in which column of :func:`stored_table`, in a sentence or two."""
-    stored = Stored(folder).timings() or {}
+    stored = Archive(folder).timings() or {}
     sentences = ["Seconds, and quotients of them.", f"The paper's machine: {PAPER_MACHINE}."]
     if stored:
         compiler = f" ({stored['compiler']})" if "compiler" in stored else ""
@@ -61,7 +61,7 @@ def machines(folder: Path) -> str:
 
 def order(folder: Path) -> str:
     """Which takes longer, one trace norm or the whole descent: in the paper and, by the stored timings, here."""
-    stored = Stored(folder).timings() or {}
+    stored = Archive(folder).timings() or {}
     return in_order(stored["ours"]) if "ours" in stored else "There are no stored timings to compare with."
 
 
@@ -85,17 +85,17 @@ def stored_threads(stored: Mapping[str, Any]) -> str:
     return f"{count} thread{'s' if count > 1 else ''}"
 
 
-def measured_table(found: Timings, iterations: int, threads: str) -> pd.DataFrame:
+def measured_table(timings: Timings, iterations: int, threads: str) -> pd.DataFrame:
     """What was measured just now, and how; ``threads`` says in words on how many."""
     here = provenance.environment()
     how = {
         "radial_skd_s": "measured",
         "trace_s": "measured",
-        "descent_s": f"scaled from {found.timed_steps:,} of {iterations:,} steps",
+        "descent_s": f"scaled from {timings.timed_steps:,} of {iterations:,} steps",
     }
     title = f"s ({here['cpu']}, {here['cores']} cores, {threads})"
     return pd.DataFrame(
-        [{"work": WORK[name], title: _written(getattr(found, name)), "how": how[name]} for name in WORK]
+        [{"work": WORK[name], title: _written(getattr(timings, name)), "how": how[name]} for name in WORK]
     )
 
 

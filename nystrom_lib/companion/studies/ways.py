@@ -69,11 +69,11 @@ def trace_errors(kernel: nl.Kernel, data: Array, sample: Array) -> pd.Series:
     """‖K − K̂(S)‖_* by each way; NaN where a way breaks down. Under ``"exact"``, the library's 32-digit value."""
     K_S, k = kernel.matrix(sample), kernel.matrix(sample, data)
     diagonal = kernel.diagonal(data)
-    found = {name: _attempt(way, K_S, k, diagonal) for name, way in WAYS.items()}
-    found[OURS] = nl.nystrom_errors(kernel, data, sample, "trace", precision="double").trace
-    found[AUTO] = nl.nystrom_errors(kernel, data, sample, "trace").trace
-    found["exact"] = nl.nystrom_errors(kernel, data, sample, "trace", precision="extended").trace
-    return pd.Series(found)
+    traces = {name: _attempt(way, K_S, k, diagonal) for name, way in WAYS.items()}
+    traces[OURS] = nl.nystrom_errors(kernel, data, sample, "trace", precision="double").trace
+    traces[AUTO] = nl.nystrom_errors(kernel, data, sample, "trace").trace
+    traces["exact"] = nl.nystrom_errors(kernel, data, sample, "trace", precision="extended").trace
+    return pd.Series(traces)
 
 
 def _attempt(way: Way, K_S: Array, k: Array, diagonal: Array) -> float:

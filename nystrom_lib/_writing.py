@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 def whole(path: Path, write: Callable[[Path], object]) -> None:
     """Let ``write`` fill a file beside ``path``, then put it in the place of ``path`` in one step.
 
-    If it cannot be filled, what was at ``path`` is as it was, and nothing is left beside it.
+    If it cannot be filled, what was at ``path`` is as it was, and nothing is left beside it. The file that is filled
+    has the ending of ``path``, by which some programs choose a format.
     """
     part = path.with_name(f".{uuid.uuid4().hex[:12]}.part{path.suffix}")
     try:
@@ -38,8 +39,3 @@ def array(path: Path, values: NDArray[Any]) -> None:
     content = io.BytesIO()
     np.save(content, values, allow_pickle=False)
     whole(path, lambda part: part.write_bytes(content.getvalue()))
-
-
-def same_file(one: Path, other: Path) -> bool:
-    """Whether two paths lead to one file, by whatever links."""
-    return one.exists() and other.exists() and os.path.samefile(one, other)
