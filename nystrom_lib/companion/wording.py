@@ -23,10 +23,10 @@ SYMBOLS = {
 }
 #: … in Markdown, with the sample they belong to, …
 WITH_SAMPLE = SYMBOLS | {
-    "R": "$R(S)$",
-    "trace": r"$\lVert\mathbf{K} - \hat{\mathbf{K}}(S)\rVert_*$",
-    "frobenius": r"$\lVert\mathbf{K} - \hat{\mathbf{K}}(S)\rVert_F$",
-    "spectral": r"$\lVert\mathbf{K} - \hat{\mathbf{K}}(S)\rVert_2$",
+    "R": r"$R(\mathcal{S})$",
+    "trace": r"$\lVert\mathbf{K} - \hat{\mathbf{K}}(\mathcal{S})\rVert_*$",
+    "frobenius": r"$\lVert\mathbf{K} - \hat{\mathbf{K}}(\mathcal{S})\rVert_{\mathrm{F}}$",
+    "spectral": r"$\lVert\mathbf{K} - \hat{\mathbf{K}}(\mathcal{S})\rVert_2$",
 }
 #: … in Markdown, in tables and prose about many samples, …
 WRITTEN = {name: SYMBOLS[name].replace("{E}", " E") for name in ("R", *FACTORS.values())}
@@ -69,6 +69,24 @@ def percent(share: float) -> str:
     if 0.0 < shown < 100.0:
         shown = min(round(shown, 1 if shown >= 1.0 else 1 - math.floor(math.log10(shown))), 99.9)
     return f"{shown:g} %"
+
+
+#: Where a line must not end: within a number, between a number and its unit, in "n = 20", before a reference.
+_TOGETHER = re.compile(
+    r"(?<=\d) (?=[·×→]|(?:%|ms|s|min|h|kB|MB|GB|GHz)(?!\w))|(?<=[·×→]) (?=[−\d])"
+    r"|(?<=\b\w) (?=[=⩽<] ?[−\d])|(?<=\b\w [=⩽<]) (?=[−\d])|(?<=\bEq\.) "
+)
+
+
+def unbroken(text: str) -> str:
+    """A text in which numbers stay with their powers, units and names at the end of a line.
+
+    Examples
+    --------
+    >>> unbroken("n = 20 in 5 s: 1.2 · 10⁻³ by Eq. (5)").replace("\\xa0", "_")
+    'n_=_20 in 5_s: 1.2_·_10⁻³ by Eq._(5)'
+    """
+    return _TOGETHER.sub("\xa0", text)
 
 
 def duration(seconds: float) -> str:

@@ -105,8 +105,9 @@ def test_every_page_says_its_language_title_and_width(pages: Pages) -> None:
 
 def test_no_page_has_an_id_twice(pages: Pages) -> None:
     for name, page in pages.items():
-        # sphinx-proof gives every proof of a page the same two
-        ids = [element["id"] for element in page.select("[id]:not(#proof, #proof-content)")]
+        # sphinx-proof gives all proofs of a page the same two, sphinx-exercise all exercises and solutions one
+        theirs = "#proof, #proof-content, #exercise-content, #solution-content"
+        ids = [element["id"] for element in page.select(f"[id]:not({theirs})")]
         assert [found for found, count in Counter(ids).items() if count > 1] == [], name
 
 
@@ -161,6 +162,38 @@ def test_code_that_serves_prose_is_folded(pages: Pages, name: str, built: Path, 
     tags = [cell["metadata"].get("tags", []) for cell in notebook["cells"] if cell["cell_type"] == "code"]
     folded = article(pages[name]).select("details.hide")
     assert len(folded) == sum("hide-input" in each or "hide-cell" in each or "hide-output" in each for each in tags)
+
+
+def test_a_solution_is_folded_below_its_exercise(pages: Pages) -> None:
+    for name in CHAPTER_PAGES[:9]:
+        page = article(pages[name])
+        assert len(page.select(".exercise")) == len(page.select(".solution.dropdown")) >= 2, name
+
+
+# -- the theory ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "drawn"),
+    [
+        ("approximation", ["projection"]),
+        ("radial_skd", ["distance", "forces"]),
+        ("convergence", ["steps"]),
+        ("stochastic", ["scatter"]),
+    ],
+)
+def test_the_theory_has_its_pictures(pages: Pages, name: str, drawn: list[str]) -> None:
+    found = [Path(address(image, "src")).stem for image in article(pages[f"theory/{name}"]).select("img")]
+    assert found == drawn
+
+
+def test_no_line_ends_between_a_number_and_its_unit(pages: Pages) -> None:
+    """Catches spaces at which a line may break, and code that was changed with the prose."""
+    page = article(pages["notebooks/05_bigaussian"])
+    prose = " ".join(words.get_text() for words in page.select("p, td"))
+    assert "ρ\xa0=\xa01" in prose and not re.search(r"\d %|ρ = \d|\d · 10", prose)
+    for name, each in pages.items():
+        assert not any("\xa0" in code.get_text() for code in article(each).select("pre, code")), name
 
 
 # -- pages that come from results ------------------------------------------------------------------------------

@@ -11,8 +11,10 @@ import pytest
 from bs4 import BeautifulSoup
 from matplotlib.figure import Figure
 
+import nystrom_lib as nl
 from nystrom_lib.companion.errors import ConfigurationError
-from nystrom_lib.companion.figures import boxplots, decay, paths, slider, spectra, style
+from nystrom_lib.companion.figures import boxplots, decay, paths, slider, spectra, style, theory
+from nystrom_lib.companion.studies.along import Along
 
 RNG = np.random.default_rng(7)
 POINTS = RNG.uniform(-1, 1, (2000, 2))
@@ -59,7 +61,7 @@ def test_svg_is_valid_deterministic_and_small(name: str) -> None:
 def test_axes_say_what_they_show(name: str) -> None:
     figure = PICTURES[name]()
     for axes in figure.axes:
-        assert axes.get_xlabel() or [tick.get_text() for tick in axes.get_xticklabels()] == ["$S^{(0)}$", "$S^{(T)}$"]
+        assert axes.get_xlabel() or [tick.get_text() for tick in axes.get_xticklabels()] == list(style.SAMPLES.values())
         assert axes.get_ylabel() or "boxplots" in name or "decay" in name
     labels = " ".join(axes.get_ylabel() + axes.get_title() for axes in figure.axes)
     assert "$" in labels
@@ -100,8 +102,8 @@ def test_curves_paths_and_spectra_carry_their_numbers() -> None:
     assert np.array_equal(line.get_xydata(), np.column_stack([t, values]))
     data, path = RNG.random((30, 2)), walk(5, 4)
     by_label = {line.get_label(): line for line in paths.paths_and_decay(data, path, t, values).axes[0].lines}
-    assert np.array_equal(by_label["$S^{(0)}$"].get_xydata(), path[0])
-    assert np.array_equal(by_label["$S^{(T)}$"].get_xydata(), path[-1])
+    assert np.array_equal(by_label[style.SAMPLES["initial"]].get_xydata(), path[0])
+    assert np.array_equal(by_label[style.SAMPLES["optimised"]].get_xydata(), path[-1])
     assert np.array_equal(by_label["data"].get_xydata()[::3], data)
     assert np.array_equal(by_label["path"].get_xydata()[:5], path[:, 0])
     drawn = spectra.spectra({"one": values}, n=3).axes[0]
@@ -114,7 +116,57 @@ def test_a_scale_is_logarithmic_only_where_it_can_be() -> None:
     assert not style.spans_decades([-1.0, 100.0]) and not style.spans_decades([np.nan])
 
 
+def test_every_logarithmic_axis_has_two_numbers() -> None:
+    """Catches an axis within one power of ten, of which matplotlib labels at most one."""
+    for values in ([2.61, 1.53], [0.62, 0.58], [3.1e6, 4.9e6], [1.0, 1e9]):
+        figure, axes = style.subplots()
+        axes[0, 0].plot([0, 1], values)
+        axes[0, 0].set_yscale("log")
+        style.tick(figure)
+        low, high = axes[0, 0].get_ylim()
+        named = [
+            axes[0, 0].yaxis.get_major_formatter()(place, 0)
+            for place in axes[0, 0].get_yticks()
+            if low <= place <= high
+        ]
+        assert len(named) >= 2 and all(named), values
+
+
+def test_R_and_the_trace_factor_stand_over_their_first_values() -> None:
+    t = np.arange(5.0)
+    along = Along(t, 100.0 * 0.5**t, 4.0 - t / 2)
+    (axes,) = decay.with_trace_factor({"one": along}).axes
+    R, E_tr, best = (line.get_ydata() for line in axes.lines)
+    assert np.allclose(R, 0.5**t) and np.allclose(E_tr, along.E_tr / 4.0) and set(best) == {0.25}
+    words = " ".join(text.get_text() for text in axes.texts)
+    assert "100 → 6.25" in words and "4.00 → 2.00" in words
+
+
+def test_the_picture_of_a_projection_has_the_inner_products_of_the_kernel() -> None:
+    """Catches vectors drawn with other lengths and angles than they have."""
+    kernel, sample, x = nl.Gaussian(rho=0.5), np.array([[-0.9], [1.1]]), 0.1
+    vectors = theory.in_space(kernel, sample, x)
+    assert np.allclose(vectors @ vectors.T, kernel.matrix([[-0.9], [1.1], [x]]))
+    assert np.allclose(vectors[:2, 2], 0.0)  # the landmarks span the plane that lies flat
+    missing = 1.0 - nl.NystromApproximation(kernel, sample).block([[x]], [[x]])[0, 0]
+    assert vectors[2, 2] ** 2 == pytest.approx(missing)
+
+
+def test_a_distance_is_drawn_to_scale() -> None:
+    (axes,) = theory.distances(10.0, {"initial": 64.0, "optimised": 4.0}).axes
+    across = [line.get_xydata() for line in axes.lines if len(line.get_xydata()) == 2][1::2]
+    assert [float(np.linalg.norm(ends[1] - ends[0])) for ends in across] == pytest.approx([8.0, 2.0])
+
+
 # -- the slider ------------------------------------------------------------------------------------------------
+
+
+def test_the_slider_has_a_second_curve_if_it_is_given_one() -> None:
+    path, t = np.random.default_rng(1).random((3, 4, 2)), np.arange(3)
+    page = slider.landmark_slider(POINTS[:9], path, t, 9.0 - t, title="two curves", factors=3.0 - t)
+    content = json.loads(BeautifulSoup(page, "html.parser").find("script", class_="ns-content").string)
+    assert [curve["name"] for curve in content["curves"]] == ["R", "ℰ_tr"]
+    assert content["curves"][1]["values"] == [3.0, 2.0, 1.0]
 
 
 def slider_html(title: str = "Landmarks, ρ = 1") -> str:
@@ -131,7 +183,9 @@ def test_the_slider_carries_the_path() -> None:
     whole = np.frombuffer(base64.b64decode(content["path"]), dtype="<u2").reshape(261, content["n"], 2)
     found = np.array(content["low"]) + content["size"] * whole / 65535
     assert np.abs(found - np.random.default_rng(1).random((261, 50, 2))).max() < 1e-4
-    assert content["t"][-1] == 1300 and content["R"][0] == 10.0
+    assert content["t"][-1] == 1300
+    (curve,) = content["curves"]
+    assert curve["name"] == "R" and curve["values"][0] == 10.0
 
 
 def test_the_slider_is_whole_accessible_and_small() -> None:

@@ -86,9 +86,10 @@ def test_a_figure_is_the_same_text_every_time_and_is_left_in_the_folder(
 
 def test_the_foot_says_where_the_numbers_come_from(shown: list[dict[str, str]], names: dict[str, Any]) -> None:
     page = notebook.begin(tiny.CHAPTER, {**names, "n": 20, "m": 1})
-    page.results(tiny.experiment(page.parameters))
-    assert shown[-1]["text/markdown"] == "The one repetition was computed in this run."
+    page.results(tiny.experiment(page.parameters), about="n = 20")
     page.foot()
+    assert "| n = 20 | 1 computed in this run |  |" in shown[-2]["text/markdown"]
+    assert "stored at full scale" not in shown[-2]["text/markdown"]
     text = shown[-1]["text/markdown"]
     assert "nystrom run tiny -p n=20 -p m=1" in text
     assert "bi-Gaussian" in text
@@ -111,14 +112,12 @@ def test_stored_results_are_shown_with_their_origin(
     page = notebook.begin(tiny.CHAPTER, names)
     experiment = tiny.experiment(page.parameters)
     computed = page.results(experiment)
-    assert shown[-1]["text/markdown"] == "All 4 repetitions were computed in this run."
     computed.save(tmp_path / "figure-9.parquet")
     stored = page.results(experiment, recompute=2)
     assert stored.checksum == computed.checksum
-    assert shown[-1]["text/markdown"] == (
-        "The 4 repetitions are stored at full scale; repetitions 0, 3 were computed again in this run and agree within "
-        "tolerance."
-    )
+    assert len(shown) == 1  # the parameters: where numbers come from is said once, at the foot
     page.foot()
+    assert "stored at full scale" in shown[-2]["text/markdown"]
+    assert "| figure-9 | 4 stored | 0, 3 |" in shown[-2]["text/markdown"]
     assert "| Stored results | figure-9: computed 2" in shown[-1]["text/markdown"]
     page._open.close()

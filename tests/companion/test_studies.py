@@ -9,6 +9,8 @@ import pytest
 import nystrom_lib as nl
 from nystrom_lib.companion.errors import ConfigurationError
 from nystrom_lib.companion.experiments.components import File
+from nystrom_lib.companion.experiments.config import Record
+from nystrom_lib.companion.running.runner import run
 from nystrom_lib.companion.studies import (
     costs,
     curvature,
@@ -20,6 +22,9 @@ from nystrom_lib.companion.studies import (
     steps,
     ways,
 )
+from nystrom_lib.companion.studies.along import along
+
+from .small import EXPERIMENT
 
 DATA = nl.datasets.bigaussian(N=120).X
 KERNEL = nl.Gaussian(rho=1.0)
@@ -120,7 +125,7 @@ def test_inequalities_hold_and_a_wrong_one_would_show():
     assert set(table["place"]) == set(landscape.PLACES)
     assert (landscape.slack(table)["holds"] == 16).all()
     wrong = landscape.slack(table.assign(R=0.5 * table["frobenius"]))
-    assert wrong[wrong["inequality"].str.endswith(r"F^2 \leq R(S)$")]["holds"].item() < 16
+    assert wrong[wrong["inequality"].str.endswith(r"F}^2 \leqslant R(\mathcal S)$")]["holds"].item() < 16
 
 
 def test_differences_approach_the_gradient():
@@ -386,3 +391,28 @@ def test_the_first_order_of_the_two_sample_variance_is_never_the_smaller():
         parts = estimators.terms(nl.Gaussian(rho=0.5), rng.standard_normal((30, 2)), rng.standard_normal((4, 2)))
         exact = estimators.exact_variances(parts, 10)
         assert exact["two-sample"].first >= exact["one-sample"].first
+
+
+# -- along a descent, and the forces of the gradient
+
+
+def test_the_two_forces_add_up_to_the_negative_gradient():
+    """Catches a sign, or a part that is counted twice."""
+    found = landscape.forces(KERNEL, DATA, SAMPLE)
+    gradient = nl.radial_skd_gradient(KERNEL, DATA, SAMPLE)
+    assert found.attraction + found.repulsion == pytest.approx(-gradient, rel=1e-10)
+    alone = landscape.forces(KERNEL, DATA, SAMPLE[:1])
+    assert not alone.repulsion.any() and alone.attraction.any()
+
+
+def test_R_and_the_trace_factor_are_those_of_the_samples_kept(tmp_path):
+    experiment = EXPERIMENT.replace(m=1, record=Record(repetitions=(0,), every=5, path=True))
+    results = run(experiment, tmp_path, threads=1, progress=False)
+    data = experiment.data.load(experiment.seed).X
+    found, (iterations, path) = along(results, data), results.path(0)
+    kernel, last = experiment.kernel.build(), path[-1]
+    assert found.iterations.tolist() == iterations.tolist()
+    assert found.R[-1] == pytest.approx(nl.radial_skd(kernel, data, last), rel=1e-9)
+    assert found.E_tr[-1] == pytest.approx(nl.approximation_factors(kernel, data, last, norms="trace").trace, rel=1e-6)
+    table = results.table.set_index("stage")["E_tr"]
+    assert (found.E_tr[0], found.E_tr[-1]) == pytest.approx((table["initial"], table["optimised"]), rel=1e-9)

@@ -49,3 +49,11 @@ def test_rank_correlation() -> None:
     assert summary.rank_correlation(up, up**3) == pytest.approx(1.0)
     assert summary.rank_correlation(up, -up) == pytest.approx(-1.0)
     assert summary.rank_correlation(up, np.ones(10)) == 0.0
+
+
+def test_the_short_table_has_a_row_for_each_experiment() -> None:
+    """Catches before and after exchanged, and a cell per repetition."""
+    named = [("n = 1", results([8.0, 6.0, 4.0], [2.0, 7.0, 3.0])), ("n = 2", results([2.9], [1.53]))]
+    table = summary.medians_in_short(named, ["E_tr"])
+    assert table.iloc[:, 0].tolist() == ["n = 1", "n = 2"]
+    assert table[r"$\mathcal E_{\mathrm{tr}}$"].tolist() == ["6.00 → 3.00", "2.90 → 1.53"]

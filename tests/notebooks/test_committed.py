@@ -30,6 +30,10 @@ UNCOMPARED = {
 }
 MOST_UNCOMPARED = 5
 LONGEST_CELL = 25
+#: So many characters fit the box of code on a page of the book.
+WIDEST = 75
+#: The chapters of the paper.
+OPENING = 9
 
 pytestmark = pytest.mark.parametrize("name", COMMITTED)
 
@@ -124,3 +128,16 @@ def test_only_chapters_are_there(name: str) -> None:
     files = {path.name for path in Path(NOTEBOOKS).glob("*.ipynb")}
     assert files <= {each.file for each in CHAPTERS.values()}
     assert json.loads(CHAPTERS[name].path.read_text(encoding="utf-8"))["nbformat"] == 4
+
+
+def test_a_chapter_opens_on_its_figure_and_its_open_code_fits_the_page(name: str) -> None:
+    """Catches boilerplate before the first figure, and a line that runs out of its box."""
+    if CHAPTERS[name].number > OPENING:
+        return
+    hidden = {"hide-input", "hide-cell", "remove-input", "remove-cell"}
+    code = [cell for cell in nbformat.read(CHAPTERS[name].path, as_version=4).cells if cell.cell_type == "code"]
+    unfolded = [cell.source for cell in code if not hidden & set(tags(cell))]
+    assert [line for source in unfolded for line in source.splitlines() if len(line) > WIDEST] == []
+    assert all(hidden & set(tags(cell)) for cell in code[:3])
+    shown = [any("image/svg+xml" in output.get("data", {}) for output in cell.outputs) for cell in code[2:4]]
+    assert any(shown), "the first figure comes right after the opening words"

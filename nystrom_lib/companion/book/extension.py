@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any
 
 from docutils import nodes  # type: ignore[import-untyped, unused-ignore]
 from sphinx import addnodes
+from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
 
 from ..chapters import chapter
 from ..checkout import ROOT
 from ..experiments.config import Experiment
 from ..experiments.paper import PAPER
-from ..wording import DATA, number
+from ..wording import DATA, number, unbroken
 from . import equations
 from .equations import EQUATIONS, Equation
 
@@ -217,12 +218,35 @@ def _settings(experiment: Experiment) -> tuple[str, ...]:
     )
 
 
+class Unbroken(SphinxPostTransform):
+    """No line ends between a number and its unit, nor within one."""
+
+    default_priority = 900
+
+    def run(self, **_: Any) -> None:
+        """In prose alone: code and formulas stay as they are."""
+        for text in list(self.document.findall(nodes.Text)):
+            words = unbroken(text)
+            if words != text and not _verbatim(text):
+                text.parent.replace(text, nodes.Text(words))
+
+
+def _verbatim(node: nodes.Node) -> bool:
+    above = node.parent
+    while above is not None:
+        if isinstance(above, (nodes.literal, nodes.FixedTextElement, nodes.math, nodes.math_block, nodes.raw)):
+            return True
+        above = above.parent
+    return False
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """What Sphinx calls."""
     app.add_directive("equation-links", EquationLinks)
     app.add_directive("equation-index", EquationIndex)
     app.add_directive("equation-tests", EquationTests)
     app.add_directive("paper-experiments", PaperExperiments)
+    app.add_post_transform(Unbroken)
     # after Sphinx's own numbering, which answers the same event
     app.connect("env-get-updated", _number_as_the_paper, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

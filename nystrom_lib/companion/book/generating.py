@@ -1,4 +1,4 @@
-"""The parts of the book that come from results: landing page, claims, what was learned, and status."""
+"""The parts of the book that come from results: landing page, claims, what was learned, status; and the pictures."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def generate(source: Path, results: Path, chapters: Sequence[Chapter], executed:
     """
     from .. import claims
     from ..claims import beyond_answers
-    from . import learned
+    from . import learned, pictures
 
     folder = source / GENERATED
     shutil.rmtree(folder, ignore_errors=True)
@@ -47,6 +47,7 @@ def generate(source: Path, results: Path, chapters: Sequence[Chapter], executed:
         "learned.md": learned.page(stored),
         "beyond.md": beyond_answers.page(results),
         "status.md": status.page(chapters, source / "notebooks", stored, executed),
+        **pictures.parts(),
     }
     for name, text in parts.items():
         (folder / name).write_text(text, encoding="utf-8")

@@ -241,7 +241,7 @@ def decide_least_costly(claim: Claim, quotients: Mapping[str, float]) -> Verdict
         "Processor seconds: "
         + "; ".join(f"{name}: {number(quotient, 2)} times" for name, quotient in quotients.items())
         + ".",
-        f"Dearer in {len(dearer)} of {len(quotients)} quotients: the trace norm needs the diagonal only.",
+        f"More expensive in {len(dearer)} of {len(quotients)} quotients: the trace norm needs the diagonal only.",
         dict(quotients),
     )
 

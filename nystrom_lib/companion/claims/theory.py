@@ -347,9 +347,9 @@ def decide_assumptions(claim: Claim, quotients: pd.DataFrame, *, refused: bool) 
     return Verdict(
         claim,
         Finding.FAILS if wrong else Finding.HOLDS,
-        f"{len(quotients)} kernels: the largest first derivative of K² is {bounds['M1'].min():.4f} to "
-        f"{bounds['M1'].max():.4f} of M₁, the largest second derivative {bounds['M2'].min():.4f} to "
-        f"{bounds['M2'].max():.4f} of M₂; differences of K² itself agree ({differences.max(axis=None):.4f} at most). "
+        f"{len(quotients)} kernels: the largest derivatives of K² come within "
+        f"{_plain(abs(1.0 - bounds).max(axis=None))} of their bounds M₁ and M₂, relative to these; found from "
+        f"differences of K² itself, within {_plain(abs(1.0 - differences).max(axis=None))}. "
         f"Matérn 1/2 is {'refused' if refused else 'not refused'}.",
         sentence("; ".join(wrong))
         if wrong

@@ -26,12 +26,15 @@ def matrices(data: ArrayLike, sample: ArrayLike, K: ArrayLike, K_hat: ArrayLike)
         Both matrices for some of the points, in an order that shows the structure.
     """
     K, K_hat = np.asarray(K), np.asarray(K_hat)
-    figure, panels = style.subplots(2, 2, height=6.4)
+    figure, panels = style.subplots(2, 2, height=5.6)
     _landmarks(panels[0, 0], data, sample)
     top = max(float(K.max()), float(K_hat.max()))
     _image(figure, panels[0, 1], K, r"$\mathbf{K}$", vmin=0.0, vmax=top)
-    _image(figure, panels[1, 0], K_hat, r"$\hat{\mathbf{K}}(S)$", vmin=0.0, vmax=top)
-    _image(figure, panels[1, 1], K - K_hat, r"$\mathbf{K}-\hat{\mathbf{K}}(S)$")
+    _image(figure, panels[1, 0], K_hat, r"$\hat{\mathbf{K}}(\mathcal{S})$", vmin=0.0, vmax=top)
+    # Off the diagonal the difference has both signs: white is 0, and each sign has a hue of its own.
+    far = float(np.abs(K - K_hat).max())
+    title = r"$\mathbf{K}-\hat{\mathbf{K}}(\mathcal{S})$"
+    _image(figure, panels[1, 1], K - K_hat, title, vmin=-far, vmax=far, cmap=style.DIVERGING)
     return figure
 
 

@@ -11,19 +11,61 @@ from numpy.typing import ArrayLike
 
 from ..studies import drift as counterexample
 from ..studies.steps import Run
-from . import style
+from ..wording import number
+from . import decay, style
 
 #: How a step of the proof is written on an axis.
 _STEPS = {
-    "Eq. (14)": r"(14)  $n\alpha \leq \|\mathbf{K}_S\|_F^2$",
-    "Eq. (15)": r"(15)  $T_1 \leq \|\mathbf{K}_S\|_F\|\mathbf{K}\|_F$",
-    "Eq. (16)": r"(16)  $c_S \leq C_0$",
-    "Eq. (17)": r"(17)  $|\partial c_S| \leq C_1$",
+    "Eq. (14)": r"(14)  $n\alpha \leqslant \|\mathbf{K}_{\mathcal{S}}\|_{\mathrm{F}}^2$",
+    "Eq. (15)": r"(15)  $T_1 \leqslant \|\mathbf{K}_{\mathcal{S}}\|_{\mathrm{F}}\|\mathbf{K}\|_{\mathrm{F}}$",
+    "Eq. (16)": r"(16)  $c_{\mathcal{S}} \leqslant C_0$",
+    "Eq. (17)": r"(17)  $|\partial c_{\mathcal{S}}| \leqslant C_1$",
     "Eq. (18)": r"(18)  same landmark",
     "Eq. (19)": r"(19)  two landmarks",
-    "‖∇²R‖_F ≤ L": r"$\|\nabla^2R\|_F \leq L$",
-    "‖∇²R‖₂ ≤ L": r"$\|\nabla^2R\|_2 \leq L$",
+    "‖∇²R‖_F ≤ L": r"$\|\nabla^2R\|_{\mathrm{F}} \leqslant L$",
+    "‖∇²R‖₂ ≤ L": r"$\|\nabla^2R\|_2 \leqslant L$",
 }
+
+
+@style.drawn
+def step_lengths(guaranteed: float, used: float, curvature: float) -> Figure:
+    """1/L, γ and 2/λ on one axis: what the theorem covers, what is used, and where descents become unstable.
+
+    Parameters
+    ----------
+    guaranteed, used : float
+        1/L and γ.
+    curvature : float
+        λ, the largest eigenvalue of ∇²R along a descent.
+    """
+    figure, panels = style.subplots(1, 1, height=1.7)
+    axes = panels[0, 0]
+    limit = 2.0 / curvature
+    low, high = min(guaranteed, used) / 30.0, max(limit, used) * 30.0
+    for left, right, colour, words in (
+        (low, guaranteed, style.OPTIMISED, "$R$ falls at each\nstep: proved"),
+        (guaranteed, limit, style.INITIAL, "$R$ falls: seen, not proved"),
+        (limit, high, style.ACCENT, "unstable"),
+    ):
+        axes.axvspan(left, right, color=colour, alpha=0.16, linewidth=0)
+        axes.annotate(words, ((left * right) ** 0.5, 0.5), ha="center", va="center")
+    for place, words, side in (
+        (guaranteed, "$1/L$", "center"),
+        (used, r"the paper's $\gamma$", "right" if used < limit else "left"),
+        (limit, r"$2/\lambda$", "left" if used < limit else "right"),
+    ):
+        axes.axvline(place, color=style.INK, linewidth=1.2, linestyle="-")
+        axes.annotate(
+            f"{words} = {number(place)}", (place, 1.0), (0, 3), textcoords="offset points", ha=side, va="bottom"
+        )
+    axes.set_xscale("log")
+    axes.set_xlim(low, high)
+    axes.set_ylim(0.0, 1.0)
+    axes.set_yticks([])
+    axes.grid(False)
+    axes.spines["left"].set_visible(False)
+    style.label(axes, "length of a step (logarithmic)")
+    return figure
 
 
 @style.drawn
@@ -80,7 +122,11 @@ def curvature(
     )
     axes.annotate("$L$", (t[-1], top), (0, 4), textcoords="offset points", ha="right")
     axes.annotate(
-        r"largest eigenvalue of $\nabla^2R(S^{(t)})$", (t[-1], low), (0, 8), textcoords="offset points", ha="right"
+        r"largest eigenvalue of $\nabla^2R(\mathcal{S}^{(t)})$",
+        (t[-1], low),
+        (0, 8),
+        textcoords="offset points",
+        ha="right",
     )
     axes.set_yscale("log")
     axes.set_ylim(top=6.0 * top)
@@ -105,12 +151,14 @@ def descents(runs: Mapping[str, Run], ceiling: float) -> Figure:
             linewidth=1.0 if run.increases else 1.5,
         )
     axes.axhline(ceiling, color=style.REFERENCE, linewidth=0.9, linestyle="-")
-    axes.annotate(r"$\|\mathbf{K}\|_F^2$", (1.0, ceiling), (2, 5), textcoords="offset points", color=style.REFERENCE)
+    axes.annotate(
+        r"$\|\mathbf{K}\|_{\mathrm{F}}^2$", (1.0, ceiling), (2, 5), textcoords="offset points", color=style.REFERENCE
+    )
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_ylim(top=8.0 * ceiling)
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
-    style.label(axes, "iteration $t + 1$", r"$R(S^{(t)})$")
+    style.label(axes, "iteration $t + 1$", decay.R_ALONG)
     return figure
 
 
@@ -122,8 +170,8 @@ def drift(run: pd.DataFrame) -> Figure:
     above = run["R"].to_numpy()[1:] - counterexample.limit()
     for axes, values, what in (
         (panels[0, 0], run["place"].to_numpy()[1:], "place of the fourth landmark"),
-        (panels[0, 1], run["gradient"].to_numpy()[1:], r"$\|\nabla R(S^{(t)})\|$"),
-        (panels[0, 2], above, r"$R(S^{(t)})$ above its limit"),
+        (panels[0, 1], run["gradient"].to_numpy()[1:], r"$\|\nabla R(\mathcal{S}^{(t)})\|$"),
+        (panels[0, 2], above, r"$R(\mathcal{S}^{(t)})$ above its limit"),
     ):
         axes.plot(t, values, color=style.OPTIMISED, marker=".", markersize=4)
         axes.set_xscale("log")

@@ -37,7 +37,7 @@ def surfaces(data: ArrayLike, shown: Mapping[str, tuple[Surface, ArrayLike]]) ->
 def _surface(figure: Figure, axes: Axes, data: ArrayLike, surface: Surface, path: np.ndarray) -> None:
     shades = axes.pcolormesh(surface.x, surface.y, surface.values, shading="gouraud", rasterized=True)
     axes.contour(surface.x, surface.y, surface.values, levels=14, colors=style.PAPER, linewidths=0.5, alpha=0.7)
-    figure.colorbar(shades, ax=axes, location="top", shrink=0.9, label="$R(S)$")
+    figure.colorbar(shades, ax=axes, location="top", shrink=0.9, label=r"$R(\mathcal{S})$")
     style.dots(axes, np.asarray(data)[::4], color=style.PAPER, linewidth=1.0, alpha=0.45, snap=False)
     axes.plot(path[:, 0], path[:, 1], "-", color=style.ACCENT, linewidth=1.8, label="gradient descent")
     for points, marker, colour, name in (
@@ -72,10 +72,10 @@ def parabolas(c: ArrayLike, curves: Mapping[str, tuple[ArrayLike, float, float]]
         colour = (style.INITIAL, style.OPTIMISED)[k % 2]
         axes.plot(c, values, linestyle=style.DASHES[k % 5], color=colour, label=name)
         axes.plot([c_S], [R], "o", color=colour, markeredgecolor=style.INK)
-        axes.annotate(r"$(c_S,\ R(S))$", (c_S, R), (6, 8), textcoords="offset points")
+        axes.annotate(r"$(c_{\mathcal{S}},\ R(\mathcal{S}))$", (c_S, R), (6, 8), textcoords="offset points")
     axes.set_ylim(bottom=0.0)
     axes.legend()
-    style.label(axes, "$c$", r"$\|\mu_D - c\,\mu_S\|^2$")
+    style.label(axes, "$c$", r"$\|\mu_{\mathcal{D}} - c\,\mu_{\mathcal{S}}\|^2$")
     return figure
 
 
@@ -89,10 +89,11 @@ def bounded(table: pd.DataFrame) -> Figure:
         Of :func:`~nystrom_lib.companion.studies.landscape.inequalities`.
     """
     figure, panels = style.subplots(1, 3, height=3.1)
+    frobenius = r"$\|\mathbf{K}-\hat{\mathbf{K}}\|_{\mathrm{F}}^2$"
     pairs = (
-        ("R", "frobenius", "$R(S)$", r"$\|\mathbf{K}-\hat{\mathbf{K}}\|_F^2$"),
-        ("frobenius", "spectral", r"$\|\mathbf{K}-\hat{\mathbf{K}}\|_F^2$", r"$\|\mathbf{K}-\hat{\mathbf{K}}\|_2^2$"),
-        ("frobenius", "trace", r"$\|\mathbf{K}-\hat{\mathbf{K}}\|_F^2$", r"$\|\mathbf{K}-\hat{\mathbf{K}}\|_*^2/N$"),
+        ("R", "frobenius", r"$R(\mathcal{S})$", frobenius),
+        ("frobenius", "spectral", frobenius, r"$\|\mathbf{K}-\hat{\mathbf{K}}\|_2^2$"),
+        ("frobenius", "trace", frobenius, r"$\|\mathbf{K}-\hat{\mathbf{K}}\|_*^2/N$"),
     )
     markers = ("o", "s", "D", "^")
     floor = 1e-14 * float(table["constant"].max())

@@ -23,7 +23,15 @@ MOST_FRAMES = 261
 _LARGEST = 65535
 
 
-def landmark_slider(data: ArrayLike, path: ArrayLike, iterations: ArrayLike, values: ArrayLike, *, title: str) -> str:
+def landmark_slider(
+    data: ArrayLike,
+    path: ArrayLike,
+    iterations: ArrayLike,
+    values: ArrayLike,
+    *,
+    title: str,
+    factors: ArrayLike | None = None,
+) -> str:
     """Figure 1 as an animation: HTML that can stand anywhere in a page.
 
     Parameters
@@ -36,6 +44,8 @@ def landmark_slider(data: ArrayLike, path: ArrayLike, iterations: ArrayLike, val
         Which those are, and R there.
     title : str
         What it shows, for those who read it and those who hear it.
+    factors : array, (k,), optional
+        The trace factor there: a second curve.
     """
     points, path = np.asarray(data, dtype=float), np.asarray(path, dtype=float)
     if path.ndim != 3 or path.shape[2] != 2:
@@ -50,7 +60,11 @@ def landmark_slider(data: ArrayLike, path: ArrayLike, iterations: ArrayLike, val
         "data": _packed((points - low) / size),
         "path": _packed((path[frames] - low) / size),
         "t": [int(t) for t in np.asarray(iterations)[frames]],
-        "R": [float(f"{v:.5g}") for v in np.asarray(values, dtype=float)[frames]],
+        "curves": [
+            {"name": name, "colour": colour, "values": [float(f"{v:.5g}") for v in np.asarray(curve, float)[frames]]}
+            for name, colour, curve in (("R", style.OPTIMISED, values), ("ℰ_tr", style.ACCENT, factors))
+            if curve is not None
+        ],
     }
     return _page(content, title)
 
@@ -93,10 +107,10 @@ _CSS = (
     ".nystrom-slider button{min-width:4.5em;padding:.2em .7em;color:inherit;background:#fff;"
     f"border:1px solid {style.REFERENCE};border-radius:3px;font:inherit;cursor:pointer}}"
     f".nystrom-slider :is(button,input):focus-visible{{outline:2px solid {style.OPTIMISED};outline-offset:2px}}"
-    ".nystrom-slider output{flex:0 0 15em;font-variant-numeric:tabular-nums}"
+    ".nystrom-slider output{flex:0 0 22em;font-variant-numeric:tabular-nums}"
 )
 
-# Left, the plane (360 units square at (40, 14)); right, the decay of R (270 × 330 at (432, 14)).
+# Left, the plane (360 units square at (40, 14)); right, each curve over its first value (236 × 310 at (470, 30)).
 _SCRIPT = """
 (function () {
   var NS = "http://www.w3.org/2000/svg";
@@ -121,11 +135,16 @@ _SCRIPT = """
     var points = unpack(c.data), path = unpack(c.path), n = c.n, last = c.t.length - 1, i, k;
     function px(v) { return (40 + 360 * v).toFixed(1); }
     function py(v) { return (374 - 360 * v).toFixed(1); }
-    var log = Math.min.apply(null, c.R) > 0 && Math.max.apply(null, c.R) > 20 * Math.min.apply(null, c.R);
+    var shares = [];
+    c.curves.forEach(function (curve) {
+      curve.values.forEach(function (v) { shares.push(v / (curve.values[0] || 1)); });
+    });
+    var most = Math.max.apply(null, shares), least = Math.min.apply(null, shares), log = least > 0 && most > 20 * least;
     function scale(v) { return log ? Math.log10(v) : v; }
-    var top = scale(Math.max.apply(null, c.R)), low = scale(Math.min.apply(null, c.R)), span = top - low || 1;
+    var low = log ? scale(least) : 0, span = scale(most) - low || 1;
     function qx(f) { return (470 + 236 * c.t[f] / (c.t[last] || 1)).toFixed(1); }
-    function qy(f) { return (340 - 310 * (scale(c.R[f]) - low) / span).toFixed(1); }
+    function height(share) { return (340 - 310 * (scale(share) - low) / span).toFixed(1); }
+    function qy(curve, f) { return height(curve.values[f] / (curve.values[0] || 1)); }
     var d = "";
     for (i = 0; i < points.length; i += 2) d += "M" + px(points[i]) + " " + py(points[i + 1]) + "h.01";
     add(svg, "path", {d: d, stroke: "@DATA", "stroke-width": 2, "stroke-linecap": "round", fill: "none"});
@@ -135,19 +154,23 @@ _SCRIPT = """
     for (i = 0; i < n; i++) add(svg, "rect", {x: px(path[2 * i]) - 3, y: py(path[2 * i + 1]) - 3, width: 6, height: 6,
       fill: "@INITIAL", stroke: "@INK", "stroke-width": 0.6});
     for (i = 0; i < n; i++) marks.push(add(svg, "circle", {r: 4, fill: "@OPTIMISED", stroke: "#fff"}));
-    d = "";
-    for (k = 0; k <= last; k++) d += (k ? "L" : "M") + qx(k) + " " + qy(k);
     add(svg, "path", {d: "M470 24V350H710", fill: "none", stroke: "@REFERENCE"});
-    add(svg, "path", {d: d, fill: "none", stroke: "@OPTIMISED", "stroke-width": 1.6});
-    var dot = add(svg, "circle", {r: 5, fill: "@ACCENT", stroke: "#fff"});
-    var small = {"font-size": 12, fill: "@INK"};
-    function text(x, y, anchor, words) {
-      add(svg, "text", Object.assign({x: x, y: y, "text-anchor": anchor}, small), words);
+    function text(x, y, anchor, words, colour) {
+      add(svg, "text", {x: x, y: y, "text-anchor": anchor, "font-size": 12, fill: colour || "@INK"}, words);
     }
+    c.curves.forEach(function (curve) {
+      var d = "";
+      for (var k = 0; k <= last; k++) d += (k ? "L" : "M") + qx(k) + " " + qy(curve, k);
+      add(svg, "path", {d: d, fill: "none", stroke: curve.colour, "stroke-width": 1.6});
+      text(706, Number(qy(curve, last)) - 8, "end", curve.name, curve.colour);
+      curve.dot = add(svg, "circle", {r: 5, fill: curve.colour, stroke: "#fff"});
+    });
     text(590, 384, "middle", "iteration t"); text(470, 366, "middle", "0");
     text(706, 366, "end", digits(c.t[last]));
-    text(590, 24, "middle", log ? "R (logarithmic scale)" : "R");
-    [0, last].forEach(function (f) { text(464, Number(qy(f)) + 4, "end", digits(c.R[f], 3)); });
+    text(590, 20, "middle", "share of the value at the start" + (log ? " (logarithmic)" : ""));
+    for (k = 1; log ? k >= least : k >= 0; k = log ? k / 10 : Math.round(10 * k - 5) / 10) {
+      text(464, Number(height(k)) + 4, "end", digits(k, 3));
+    }
     function show() {
       var f = Number(range.value), base = 2 * n * f, lines = "";
       for (var i = 0; i < n; i++) {
@@ -157,8 +180,11 @@ _SCRIPT = """
         }
       }
       trails.setAttribute("d", lines);
-      dot.setAttribute("cx", qx(f)); dot.setAttribute("cy", qy(f));
-      var words = "t = " + digits(c.t[f]) + " of " + digits(c.t[last]) + ", R = " + digits(c.R[f], 4);
+      var words = "t = " + digits(c.t[f]) + " of " + digits(c.t[last]);
+      c.curves.forEach(function (curve) {
+        curve.dot.setAttribute("cx", qx(f)); curve.dot.setAttribute("cy", qy(curve, f));
+        words += ", " + curve.name + " = " + digits(curve.values[f], 4);
+      });
       out.textContent = words; range.setAttribute("aria-valuetext", words);
     }
     var timer = null;

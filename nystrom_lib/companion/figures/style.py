@@ -24,7 +24,9 @@ import matplotlib as mpl
 import numpy as np
 from cycler import cycler
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter
 from numpy.typing import ArrayLike, NDArray
 
 from ..experiments.outcome import STAGES
@@ -32,7 +34,7 @@ from ..experiments.outcome import STAGES
 #: Before and after the optimisation: S⁽⁰⁾ and S⁽ᵀ⁾.
 INITIAL, OPTIMISED = "#e8a33d", "#1f4e79"
 COLOURS = dict(zip(STAGES, (INITIAL, OPTIMISED), strict=True))
-SAMPLES = dict(zip(STAGES, (r"$S^{(0)}$", r"$S^{(T)}$"), strict=True))
+SAMPLES = dict(zip(STAGES, (r"$\mathcal{S}^{(0)}$", r"$\mathcal{S}^{(T)}$"), strict=True))
 #: Points of D, auxiliary lines (bounds, best possible values), and what must stand out, sparingly.
 DATA, REFERENCE, ACCENT = "#b4b8bd", "#6b7075", "#b0325b"
 #: Paths of landmarks.
@@ -42,6 +44,8 @@ CYCLE = (OPTIMISED, "#b0325b", "#4c9a8f", "#e8a33d", "#8d97a1")
 DASHES = ("-", (0, (5, 1.5)), (0, (1, 1.2)), (0, (5, 1.5, 1, 1.5)), (0, (8, 2)))
 #: For surfaces and densities: even steps of lightness.
 COLOUR_MAP = "cividis"
+#: For differences: 0 is white.
+DIVERGING = "PuOr_r"
 INK, PAPER, GRID = "#22262a", "#fdfdfc", "#e6e7e8"
 
 #: The width of a picture that fills a page's column, in inches.
@@ -108,10 +112,32 @@ def drawn(picture: Callable[P, T]) -> Callable[P, T]:
         with mpl.rc_context(RC):
             made = picture(*args, **kwargs)
             if isinstance(made, Figure):
+                tick(made)
                 settle(made)
             return made
 
     return styled
+
+
+def tick(figure: Figure) -> None:
+    """At least two numbers on every logarithmic axis: where it spans less than two powers of ten, 2 and 5 as well."""
+    for axis in (each for axes in figure.axes for each in (axes.xaxis, axes.yaxis)):
+        for between in ((1.0, 2.0, 5.0), tuple(np.arange(1.0, 10.0))):
+            if axis.get_scale() != "log" or _numbers(axis) > 1:
+                break
+            axis.set_major_locator(LogLocator(subs=between))
+            axis.set_major_formatter(lambda value, _: f"{value:g}" if 1e-3 <= value < 1e5 else _power(value))
+            axis.set_minor_formatter(NullFormatter())
+
+
+def _power(value: float) -> str:
+    power = int(np.floor(np.log10(value) + 1e-9))
+    return rf"${value / 10.0**power:g}\times10^{{{power}}}$"
+
+
+def _numbers(axis: Axis) -> int:
+    low, high = sorted(axis.get_view_interval())
+    return sum(low <= place <= high for place in axis.get_majorticklocs())
 
 
 def settle(figure: Figure) -> None:

@@ -62,8 +62,22 @@ def _clean_cell(cell: NotebookNode, number: int) -> None:
         cell.id = f"cell-{number:02d}"
     if not tags(cell):
         cell.metadata.pop("tags", None)
+    if "outputs" in cell:
+        cell.outputs = _together(cell.outputs)
     for output in cell.get("outputs", []):
         output.pop("transient", None)
+
+
+def _together(outputs: list[NotebookNode]) -> list[NotebookNode]:
+    """What was printed in one go came in as many pieces as it took the kernel to send it: one piece, always."""
+    found: list[NotebookNode] = []
+    for output in outputs:
+        last = found[-1] if found else None
+        if last is not None and output.output_type == last.output_type == "stream" and output.name == last.name:
+            last.text += output.text
+        else:
+            found.append(output)
+    return found
 
 
 def tags(cell: NotebookNode) -> list[str]:

@@ -51,7 +51,7 @@ options: {enableMenu: false}};</script>
 {% endblock footer -%}
 {%- block input_group -%}
 {%- if 'remove-input' in cell.metadata.get('tags', []) -%}
-{%- elif 'hide-input' in cell.metadata.get('tags', []) -%}
+{%- elif 'hide-input' in cell.metadata.get('tags', []) or 'hide-cell' in cell.metadata.get('tags', []) -%}
 <details><summary>Code</summary>{{ super() }}</details>
 {%- else -%}
 {{ super() }}
@@ -185,7 +185,8 @@ def _boxes(text: str) -> str:
         opened = re.match(r"(`{3,}|:{3,})\{(?!code)([\w-]+)\}\s*(.*)", line)
         if opened and not fence:
             fence = opened[1]
-            lines.append(f"> **{(opened[3] or opened[2]).strip().capitalize()}**")
+            title = opened[2] if opened[2] in ("exercise", "solution") else opened[3] or opened[2]
+            lines.append(f"> **{title.strip().capitalize()}**")
             lines.append(">")
         elif fence and line.strip() == fence:
             fence = ""

@@ -18,7 +18,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Container, Hashable, Mapping
+from collections.abc import Callable, Container, Hashable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from types import ModuleType
@@ -138,6 +138,7 @@ class Page:
         self.dask = os.environ.get(DASK) or None
         self._results: list[Results] = []
         self._stored: dict[str, list[str]] = {}
+        self._origins: list[list[str]] = []
         self._open = ExitStack()
         if self.jobs is not None:
             self._open.enter_context(nl.threads(self.jobs))
@@ -154,6 +155,7 @@ class Page:
         name: str | None = None,
         about: str = "",
         quiet: bool = False,
+        check: Callable[[Results], str] | None = None,
     ) -> Results:
         """The results of an experiment: stored ones, some of them computed again on the spot, or all computed now.
 
@@ -166,9 +168,11 @@ class Page:
         name : str, optional
             What to call the file in the folder of the run.
         about : str
-            Which experiment it is, where a chapter has several: said before where the numbers come from.
+            Which experiment it is, where a chapter has several: how the table at the foot calls it.
         quiet : bool
-            Leave out the sentence that says where the numbers come from?
+            Leave it out of that table?
+        check : callable, optional
+            For stored repetitions that take too long: how else to check them. It returns what was computed again.
 
         Returns
         -------
@@ -181,16 +185,18 @@ class Page:
             raise ConfigurationError("recompute", f"is {recompute}; it must be at least 0.")
         stored = find(experiment, RESULTS)
         if stored is None:
-            results, origin = self._compute(experiment)
+            results, again = self._compute(experiment), ""
         else:
             name = name or stored.name
-            results, origin = stored.results, stored.verified(recompute, self.jobs)
+            results = stored.results
+            again = stored.verified(recompute, self.jobs) if check is None else check(results)
             self._stored.setdefault(_made(results), []).append(stored.name)
         if self.folder is not None:
             results.save(self.folder / "results" / f"{name or _file_name(experiment)}.parquet")
         self._results.append(results)
         if not quiet:
-            self.say(f"**{about}.** {origin}" if about else origin)
+            origin = f"{'stored' if stored else 'computed in this run'}{_on(results)}"
+            self._origins.append([about or name or experiment.data.kind, f"{experiment.m:,} {origin}", again])
         return results
 
     def several(
@@ -225,17 +231,14 @@ class Page:
     def _known(self) -> int:
         return sum(map(len, self._stored.values()))
 
-    def _compute(self, experiment: Experiment) -> tuple[Results, str]:
+    def _compute(self, experiment: Experiment) -> Results:
         from ..running.runner import run
 
         if self.folder is None:
             with tempfile.TemporaryDirectory(prefix="nystrom-") as folder:
-                results = run(experiment, folder, threads=self.jobs, cluster=self.dask, progress=False)
-        else:
-            folder = str(self.folder / "repetitions")
-            results = run(experiment, folder, threads=self.jobs, cluster=self.dask, progress=False)
-        many = f"All {experiment.m:,} repetitions were" if experiment.m > 1 else "The one repetition was"
-        return results, f"{many} computed in this run{_on(results)}."
+                return run(experiment, folder, threads=self.jobs, cluster=self.dask, progress=False)
+        folder = str(self.folder / "repetitions")
+        return run(experiment, folder, threads=self.jobs, cluster=self.dask, progress=False)
 
     # -- showing -----------------------------------------------------------------------------------------------
 
@@ -289,6 +292,9 @@ class Page:
 
     def foot(self) -> None:
         """Where the numbers come from, how long it took, and the line that does it again."""
+        if self._origins:
+            table = markdown_table(["Experiment", "Repetitions", "Computed again"], self._origins)
+            self.say(f"{self._stored_or_not()}\n\n{table}")
         here = provenance.environment()
         commit = f", commit {here['commit'][:10]}{' with changes' if here['dirty'] else ''}" if here["commit"] else ""
         packages = ", ".join(f"{name} {version}" for name, version in here["packages"].items())
@@ -302,10 +308,18 @@ class Page:
         rows += [["Data", text] for text in sorted({_data(results) for results in self._results})]
         command = self.chapter.command(self.parameters).replace("```", "` ` `")
         again = (
-            "To run this chapter again; `-p name=value` at its end changes a parameter "
-            f"(`nystrom` is in `.venv/bin`):\n\n```\n{command}\n```"
+            "To run this chapter again (`nystrom` is in `.venv/bin`; a `-p name=value` after it gives a parameter "
+            f"another value):\n\n```\n{command}\n```"
         )
         self.say(f"{markdown_table(['What', 'Where these numbers come from'], rows)}\n\n{again}")
+
+    def _stored_or_not(self) -> str:
+        if not self._stored:
+            return "Where the numbers of each experiment come from."
+        return (
+            "The experiments are stored at full scale. The repetitions named in the last column were computed again "
+            "in this run and agree with the stored ones within tolerance; had they not, the run would have failed."
+        )
 
     def _show_parameters(self) -> None:
         default = self.chapter.parameters()
@@ -356,7 +370,7 @@ def _names(names: list[str]) -> str:
 
 def _data(results: Results) -> str:
     data = results.provenance["data"]
-    kind = " (a stand-in)" if data["stand_in"] else ""
+    kind = " (a stand-in)" if data["stand_in"] and "stand-in" not in data["name"] else ""
     return f"{markdown(data['name'])}{kind}, {data['N']:,} × {data['d']}, sha256 {data['sha256'][:16]}…"
 
 

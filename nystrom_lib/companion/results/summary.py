@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..experiments.outcome import STAGES, Array
-from ..wording import WRITTEN
+from ..wording import WRITTEN, number
 from .table import Results
 
 
@@ -118,6 +118,28 @@ def medians(rows: Iterable[tuple[str, Results]], criteria: Sequence[str]) -> pd.
             }
             for name, results in rows
             for criterion in criteria
+        ]
+    )
+
+
+def medians_in_short(rows: Iterable[tuple[str, Results]], criteria: Sequence[str]) -> pd.DataFrame:
+    """A row for each experiment and a column for each criterion: the median before and the median after.
+
+    Parameters
+    ----------
+    rows, criteria
+        As in :func:`medians`.
+    """
+    return pd.DataFrame(
+        [
+            {
+                "median before → after": name,
+                **{
+                    WRITTEN[criterion]: " → ".join(map(number, change(results, criterion).medians))
+                    for criterion in criteria
+                },
+            }
+            for name, results in rows
         ]
     )
 

@@ -26,21 +26,11 @@ class Stored:
     dataset: Dataset
 
     def verified(self, count: int, threads: int | None = None) -> str:
-        """Compute ``count`` repetitions again, raise VerificationError if they differ, and say what was done."""
-        m = self.results.experiment.m
-        stand_in = ", on a stand-in for the data" if self.results.stand_in else ""
-        whole = f"The {m:,} repetitions are" if m > 1 else "The one repetition is"
-        known = f"{whole} stored at full scale{stand_in}"
+        """Compute ``count`` repetitions again, raise VerificationError if they differ, and say which these were."""
         if count == 0:
-            return f"{known}; none was computed again in this run."
+            return "none"
         comparison = verify(self.results, count, dataset=self.dataset, threads=threads).check()
-        if m == 1:
-            return f"{known}; it was computed again in this run and agrees within tolerance."
-        chosen = comparison.notes[0].removeprefix("recomputed: ")
-        if "," not in chosen:
-            chosen = chosen.replace("repetitions", "repetition")
-            return f"{known}; {chosen} was computed again in this run and agrees within tolerance."
-        return f"{known}; {chosen} were computed again in this run and agree within tolerance."
+        return comparison.notes[0].removeprefix("recomputed: repetitions ")
 
 
 def find(experiment: Experiment, folder: Path) -> Stored | None:

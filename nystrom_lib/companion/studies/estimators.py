@@ -95,6 +95,12 @@ def estimates(parts: Terms, batches: NDArray[np.int64], kind: str) -> Array:
     return parts.combine(first[0], first[1], first[2], T2)
 
 
+def clouds(parts: Terms, b: int, seed: int, count: int = 600) -> dict[str, Array]:
+    """Many estimates of ∇R with Eq. (6) and with Eq. (7), from the same batches of b points."""
+    batches = np.random.default_rng(seed).integers(len(parts.first), size=(count, b))
+    return {kind: estimates(parts, batches, kind) for kind in ("one-sample", "two-sample")}
+
+
 def relative_bias(parts: Terms, estimated: Array) -> float:
     """How far the mean of some estimates is from ∇R, over ‖∇R‖."""
     return float(np.linalg.norm(estimated.mean(axis=0) - parts.gradient)) / float(np.linalg.norm(parts.gradient))

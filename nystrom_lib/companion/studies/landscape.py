@@ -10,6 +10,7 @@ import pandas as pd
 import nystrom_lib as nl
 
 from ..experiments.outcome import Array
+from .estimators import terms
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,26 @@ def operator_distance(data: Array, sample: Array) -> float:
     return float(np.sum((A - c * B) ** 2))
 
 
+# -- the gradient -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Forces:
+    """The two parts of −∇R at a sample: what the data do to each landmark, and what the other landmarks do to it."""
+
+    sample: Array
+    attraction: Array
+    repulsion: Array
+
+
+def forces(kernel: nl.Kernel, data: Array, sample: Array) -> Forces:
+    """Eq. (5) as two forces: 2 T₁ T₂ / ‖K_S‖² and −T₁² Υ / ‖K_S‖⁴; a row for each landmark."""
+    parts = terms(kernel, data, sample)
+    T1, T2 = parts.first.mean(), parts.second.mean(axis=0)
+    attraction, repulsion = 2.0 * T1 / parts.norm * T2, -((T1 / parts.norm) ** 2) * parts.upsilon
+    return Forces(sample, attraction.reshape(sample.shape), repulsion.reshape(sample.shape))
+
+
 # -- the inequalities ---------------------------------------------------------------------------------------------
 
 #: How a random sample is drawn for the inequalities: where its landmarks lie.
@@ -150,13 +171,13 @@ def inequalities(data: Array, rhos: tuple[float, ...], m: int, seed: int) -> pd.
 
 def slack(table: pd.DataFrame) -> pd.DataFrame:
     """How often each inequality holds (to rounding), and the left side over the right: median and largest."""
-    K, error = r"\lVert\mathbf{K}\rVert", r"\lVert\mathbf{K} - \hat{\mathbf{K}}\rVert"
+    K, error = r"\lVert\mathbf K\rVert", r"\lVert\mathbf K - \hat{\mathbf K}(\mathcal S)\rVert"
     written = {
         "0": "0",
-        "R": "R(S)",
-        "constant": rf"{K}_F^2",
+        "R": r"R(\mathcal S)",
+        "constant": rf"{K}_{{\mathrm F}}^2",
         "spectral": rf"{error}_2^2",
-        "frobenius": rf"{error}_F^2",
+        "frobenius": rf"{error}_{{\mathrm F}}^2",
         "trace": rf"{error}_*^2/N",
     }
     table = table.assign(**{"0": 0.0})
@@ -164,6 +185,6 @@ def slack(table: pd.DataFrame) -> pd.DataFrame:
     for left, right in (("0", "R"), ("R", "constant"), *CHAINS):
         holds = table[left] <= table[right] + 1e-10 * table["constant"]
         ratio = table[left] / table[right]
-        name = rf"${written[left]} \leq {written[right]}$"
+        name = rf"${written[left]} \leqslant {written[right]}$"
         rows.append((name, int(holds.sum()), len(table), float(ratio.median()), float(ratio.max())))
     return pd.DataFrame(rows, columns=["inequality", "holds", "of", "median left/right", "largest left/right"])

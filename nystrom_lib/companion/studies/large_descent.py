@@ -38,7 +38,7 @@ def check_first_steps(stored: Results, steps: int, dataset: nl.datasets.Dataset 
     Returns
     -------
     str
-        A sentence that says what was compared. A difference beyond the tolerance raises VerificationError.
+        What was compared. A difference beyond the tolerance raises VerificationError.
     """
     experiment = stored.experiment
     steps = min(steps, experiment.descent.steps)
@@ -59,7 +59,7 @@ def check_first_steps(stored: Results, steps: int, dataset: nl.datasets.Dataset 
                 f"R after {t:,} steps is {value!r}, stored {expected!r}: more apart than the tolerance, {tolerance}."
             )
     where = ", ".join(f"{t:,}" for t, _, _ in pairs)
-    return f"The first {steps:,} steps were computed again in this run: R agrees within tolerance at t = {where}."
+    return f"the first {steps:,} steps: R at t = {where}"
 
 
 def _shorter(descent: Descent, steps: int) -> Descent:

@@ -1,0 +1,47 @@
+"""The exercises of the chapters: every solution is run, and prints what the page says it prints."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+
+import nbformat
+import pytest
+
+from nystrom_lib.companion.chapters import CHAPTERS
+
+#: The chapters of the paper have exercises.
+WITH = [chapter for chapter in CHAPTERS.values() if chapter.number <= 9]
+LABEL = r"ex-[\w-]+"
+SOLUTION = re.compile(
+    rf"^````\{{solution\}} ({LABEL})\n:class: dropdown\n\n```python\n(.*?)```\n\n```text\n(.*?)```\n",
+    flags=re.DOTALL | re.MULTILINE,
+)
+
+
+def prose(chapter) -> str:
+    cells = nbformat.read(chapter.path, as_version=4).cells
+    return "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+
+
+SOLUTIONS = {label: (code, printed) for chapter in WITH for label, code, printed in SOLUTION.findall(prose(chapter))}
+
+
+@pytest.mark.parametrize("chapter", WITH, ids=lambda chapter: chapter.name)
+def test_every_exercise_has_a_solution_that_is_run(chapter) -> None:
+    """Catches an exercise without a solution, and a block of code that nothing runs."""
+    text = prose(chapter)
+    asked = re.findall(rf"^````\{{exercise\}}\n:label: ({LABEL})$", text, re.MULTILINE)
+    solved = [label for label, _, _ in SOLUTION.findall(text)]
+    assert 2 <= len(asked) <= 3 and asked == solved
+    exercises = text[text.index("## Exercises") :]
+    assert exercises.count("```python\n") == len(solved)
+
+
+@pytest.mark.parametrize("label", SOLUTIONS)
+def test_a_solution_prints_what_the_page_says(label: str) -> None:
+    code, printed = SOLUTIONS[label]
+    with contextlib.redirect_stdout(io.StringIO()) as found:
+        exec(compile(code, label, "exec"), {"__name__": "__main__"})
+    assert found.getvalue() == printed
