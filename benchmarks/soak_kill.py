@@ -80,7 +80,7 @@ def attack(context: ForkServerContext, folder: Path, longest: float, rng: random
 def soak(minutes: float, most: float, seed: int) -> int:
     """Kill for so many minutes, or so many processes; 0 if every run ended as it should."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["benchmarks.soak_kill"])
+    context.set_forkserver_preload(["nystrom_lib.companion.running.runner"])
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory() as place:
         undisturbed = run(EXPERIMENT, Path(place) / "undisturbed", threads=2, progress=False)

@@ -6,12 +6,15 @@ import os
 import sys
 from pathlib import Path
 
+#: More would be a slip, and the system kills a process that asks for so many.
+MOST_THREADS = 4096
+
 
 def _trouble() -> str | None:
     """What stands in the way, if anything does."""
     threads = os.environ.get("NUMBA_NUM_THREADS", "").strip()
-    if threads and not (threads.isascii() and threads.isdigit() and int(threads) > 0):
-        return f"NUMBA_NUM_THREADS is {threads!r}; it must be a whole number, at least 1."
+    if threads and not (threads.isascii() and threads.isdigit() and 0 < int(threads) <= MOST_THREADS):
+        return f"NUMBA_NUM_THREADS is {threads!r}; it must be a whole number from 1 to {MOST_THREADS}."
     if os.environ.get("NUMBA_DISABLE_JIT", "0").strip() not in ("", "0"):
         return "NUMBA_DISABLE_JIT is set; nystrom_lib is compiled by numba and cannot do without: unset it."
     try:

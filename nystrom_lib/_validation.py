@@ -65,14 +65,19 @@ def points(name: str, value: ArrayLike, *, dimension: int | None = None, like: s
 
 def _as_array(name: str, value: Any) -> NDArray[Any]:
     """A plain array of what may be a list, a subclass of arrays, or a masked array with nothing masked."""
-    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
-        raise ValueError(f"{name} is a masked array with values masked; leave those rows out, or fill them, first.")
+    unmasked(name, value)
     try:
         return np.asarray(value)
     except (ValueError, OverflowError):
         raise ValueError(f"{name} is ragged; it must be an array with a row for each point.") from None
     except Exception as error:
         raise ValueError(f"{name} is {shown(value)}; it must be an array ({type(error).__name__}).") from None
+
+
+def unmasked(name: str, value: Any) -> None:
+    """Refuse an array whose mask says that some of its values are none."""
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise ValueError(f"{name} is a masked array with values masked; leave those rows out, or fill them, first.")
 
 
 def float_points(name: str, value: ArrayLike, *, dimension: int | None = None, like: str = "data") -> Array:

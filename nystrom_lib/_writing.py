@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import os
 import uuid
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 
 def whole(path: Path, write: Callable[[Path], object]) -> None:
@@ -22,3 +27,15 @@ def whole(path: Path, write: Callable[[Path], object]) -> None:
         os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)
+
+
+def text(path: Path, content: str) -> None:
+    """A text in UTF-8, whole."""
+    whole(path, lambda part: part.write_text(content, encoding="utf-8"))
+
+
+def array(path: Path, values: NDArray[Any]) -> None:
+    """An array as .npy, whole. By way of memory: numpy itself does not say why a disk took only a part."""
+    content = io.BytesIO()
+    np.save(content, values, allow_pickle=False)
+    whole(path, lambda part: part.write_bytes(content.getvalue()))

@@ -317,7 +317,7 @@ class Budget:
         if self.seconds is None:
             return 10**9
         slice_ = min(self.seconds / _LOOKS, max(self.seconds - self.elapsed(), 0.0))
-        return max(1, int(slice_ / pace)) if pace > 0.0 else 1
+        return int(min(max(1.0, slice_ / pace), 1e9)) if pace > 0.0 else 1
 
 
 # --- the loop ---------------------------------------------------------------------------------------------------
@@ -497,7 +497,7 @@ def _steps(
 def _float_kind(dtype: Any) -> type:
     try:
         kind = np.dtype(dtype)
-    except TypeError:
+    except Exception:  # what is no type may fail in any way, even when numpy quotes it
         kind = np.dtype(object)
     if dtype is None or kind not in (np.float32, np.float64):
         raise ValueError(f"dtype is {check.shown(dtype)}; it must be numpy.float64 or numpy.float32.")

@@ -11,8 +11,8 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, fields
-from functools import cached_property
-from typing import Any, NamedTuple
+from functools import cached_property, wraps
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numba
 import numpy as np
@@ -34,6 +34,21 @@ __all__ = [
     "dot_product_kernel",
     "radial_kernel",
 ]
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def _held(method: Callable[P, T]) -> Callable[P, T]:
+    """Refuse what double precision cannot hold; radial kernels have no such values, and are spared the look."""
+    careful = check.finite_result(method)
+
+    @wraps(method)
+    def checked(*arguments: P.args, **named: P.kwargs) -> T:
+        return (method if arguments[0].radial else careful)(*arguments, **named)  # type: ignore[attr-defined]
+
+    return checked
 
 
 class Constants(NamedTuple):
@@ -102,6 +117,7 @@ class Kernel:
 
     # -- values
 
+    @_held
     def matrix(self, a: ArrayLike, b: ArrayLike | None = None) -> Array:
         """The matrix of :math:`K(a_i, b_j)`; ``b`` defaults to ``a``.
 
@@ -114,11 +130,14 @@ class Kernel:
         """
         return self._scalars(a, b, self._address(profiles.VALUE))
 
+    @_held
     def squared(self, a: ArrayLike, b: ArrayLike | None = None) -> Array:
         """The matrix of :math:`K^2(a_i, b_j) = (K(a_i, b_j))^2`."""
         result = self.matrix(a, b)
-        return np.square(result, out=result)
+        squares: Array = np.square(result, out=result)
+        return squares
 
+    @_held
     def diagonal(self, a: ArrayLike) -> Array:
         """The vector of :math:`K(a_i, a_i)`."""
         a = check.float_points("a", a)
@@ -145,6 +164,7 @@ class Kernel:
     def _second(self, s: Array, x: Array) -> Array:
         return self._scalars(s, x, self._address(profiles.CURVE))
 
+    @_held
     def squared_left(self, s: ArrayLike, x: ArrayLike) -> Array:
         r""":math:`\partial^{[l]}_{[s]_l} K^2(s_i, x_j)`, Eq. (4), shape (n, N, d).
 
@@ -159,6 +179,7 @@ class Kernel:
         left: Array = 2.0 * first * (s[:, None] - x[None]) if self.radial else first * x[None]
         return left
 
+    @_held
     def squared_right(self, s: ArrayLike, x: ArrayLike) -> Array:
         r""":math:`\partial^{[r]}_{[x]_l} K^2(s_i, x_j)`, §2, shape (n, N, d)."""
         s, x = self._two(s, x)
@@ -166,6 +187,7 @@ class Kernel:
         right: Array = 2.0 * first * (x[None] - s[:, None]) if self.radial else first * s[:, None]
         return right
 
+    @_held
     def squared_diagonal(self, s: ArrayLike) -> Array:
         r""":math:`\partial^{[d]}_{[s]_l} K^2(s_i, s_i)`, Eq. (4), shape (n, d); zero for radial kernels."""
         s = check.float_points("s", s)
@@ -176,6 +198,7 @@ class Kernel:
         derivative: Array = 2.0 * t[:, None] * s
         return derivative
 
+    @_held
     def squared_left_left(self, s: ArrayLike, x: ArrayLike) -> Array:
         r""":math:`\partial^{[l]}_{[s]_l}\partial^{[l]}_{[s]_{l'}} K^2(s_i, x_j)`, shape (n, N, d, d)."""
         s, x = self._two(s, x)
@@ -186,6 +209,7 @@ class Kernel:
         outer = 4.0 * second * delta[..., :, None] * delta[..., None, :]
         return outer + 2.0 * self._first(s, x)[:, :, None, None] * np.eye(s.shape[1])
 
+    @_held
     def squared_left_right(self, s: ArrayLike, x: ArrayLike) -> Array:
         r""":math:`\partial^{[l]}_{[s]_l}\partial^{[r]}_{[x]_{l'}} K^2(s_i, x_j)`, shape (n, N, d, d)."""
         s, x = self._two(s, x)
@@ -195,6 +219,7 @@ class Kernel:
         outer = second * x[None, :, :, None] * s[:, None, None, :]
         return outer + self._first(s, x)[:, :, None, None] * np.eye(s.shape[1])
 
+    @_held
     def squared_diagonal_diagonal(self, s: ArrayLike) -> Array:
         r""":math:`\partial^{[d]}_{[s]_l}\partial^{[d]}_{[s]_{l'}} K^2(s_i, s_i)`, shape (n, d, d)."""
         s = check.float_points("s", s)

@@ -36,6 +36,7 @@ LOCAL = 2_000  #: from so many landmarks on, each point looks only at those near
 WHOLE = 5_000  #: points for descents that need exact gradients
 FEW = 500  #: up to so many landmarks one thread judges them soon enough, and loops for several need not be compiled
 
+GOT_WORSE = "The approximation got worse; the start is better and was kept."
 _LOOK = 0.2  # seconds between two looks at the error on the way, which may take a twentieth of the time
 
 
@@ -213,7 +214,7 @@ class _Search:
             sample, after, steps = self.moved(method, objective, first, iterations, seconds)
             if after < before:
                 return Landmarks(sample, method, tuple(self.reasons), before, after, None, steps, first)
-            self.reasons.append("The descent gained nothing: the start was kept.")
+            self.reasons.append(GOT_WORSE if after > before else "The descent gained nothing: the start was kept.")
         else:
             self.reasons.append("The start leaves no error: nothing to descend on.")
         return Landmarks(first, method, tuple(self.reasons), before, before, indices, steps, first)

@@ -18,7 +18,7 @@ from .starts import initial_sample
 def warm_up() -> float:
     """Compile every loop for double precision, on one thread and on several, or load it from the cache.
 
-    A first use on a new machine compiles for a minute or so; the code is kept on disk, and later processes load it
+    A first use on a new machine compiles for a minute or two; the code is kept on disk, and later processes load it
     in a second or two. Call this before measuring time, or before many processes start at once. Within
     ``threads(1)`` only the loops for one thread are compiled.
 

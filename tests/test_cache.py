@@ -6,6 +6,8 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import numba
@@ -96,3 +98,43 @@ def test_warming_up_leaves_nothing_to_compile() -> None:
         assert function.signatures, function
         assert numba.config.NUMBA_NUM_THREADS == 1 or function.parallel.signatures, function  # type: ignore[attr-defined]
     assert precise.pivoted_cholesky.signatures
+
+
+def test_what_make_compiles_serves_the_command(root: Path, tmp_path: Path) -> None:
+    """Catches two folders for compiled code: make filled one, and the command looked into the other."""
+    programs = root / ".venv" / "bin"
+    if Path(sys.prefix) != programs.parent or shutil.which("make") is None:
+        pytest.skip("these tests were not started by make")
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("NUMBA", "MAKE"))}
+    subprocess.run(["make", "-s", "compile"], cwd=root, env=kept, check=True, capture_output=True)
+    rows = "\n".join(f"{i % 17},{i % 23},{i % 29}" for i in range(3000))
+    (tmp_path / "a.csv").write_text(f"x,y,z\n{rows}\n", encoding="utf-8")
+    words = [programs / "nystrom", "optimise", "a.csv", "-n", "60", "--iterations", "3"]
+    done = subprocess.run(words, cwd=tmp_path, env=kept, capture_output=True, text=True)
+    assert done.returncode == 0 and "compiles its loops" not in done.stderr, done.stderr
+
+
+def test_threads_that_compile_at_once_keep_to_the_folder() -> None:
+    """Catches compiled code in whatever folder the user is in: a thread took our setting away while another used it."""
+    before = numba.config.CACHE_DIR  # type: ignore[attr-defined]
+    begun, ended, seen = threading.Event(), threading.Event(), []
+
+    def first(_: bool) -> None:
+        begun.set()
+        time.sleep(0.1)
+
+    def second(_: bool) -> None:
+        ended.wait(5.0)
+        seen.append(numba.config.CACHE_DIR)  # type: ignore[attr-defined]
+
+    def one() -> None:
+        compile_module._cached(first)
+        ended.set()
+
+    thread = threading.Thread(target=one)
+    thread.start()
+    begun.wait()
+    compile_module._cached(second)
+    thread.join()
+    assert seen == [compile_module._FOLDER]
+    assert before == numba.config.CACHE_DIR  # type: ignore[attr-defined]

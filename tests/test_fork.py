@@ -7,6 +7,9 @@ import multiprocessing
 import os
 import subprocess
 import sys
+import threading
+import time
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
@@ -32,53 +35,73 @@ def bits_and_threads(task: int) -> tuple[str, int]:
     return bits(task), _threads.available()
 
 
-# In a process of its own, so that a child that is killed or hangs takes nothing with it.
-SCRIPT = """
-import multiprocessing, sys, threading, time
-from tests.test_fork import KERNEL, X, bits, bits_and_threads
-import nystrom_lib as nl
-warm = bits()
-with nl.threads(1):     # the serial loops too, or every child would load them
+def by_pool() -> list[tuple[str, int]]:
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        return pool.map(bits_and_threads, range(2))
+
+
+def by_executor() -> list[tuple[str, int]]:
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("fork")) as pool:
+        return list(pool.map(bits_and_threads, range(2)))
+
+
+def by_joblib(backend: str) -> list[tuple[str, int]]:
+    import joblib
+
+    return list(joblib.Parallel(2, backend=backend)(joblib.delayed(bits_and_threads)(task) for task in range(2)))
+
+
+#: Ways to share work out among processes. loky's are not forked but new, with one thread by its own rule, and stay.
+WAYS: dict[str, Callable[[], list[tuple[str, int]]]] = {
+    "Pool.map": by_pool,
+    "ProcessPoolExecutor": by_executor,
+    "joblib, multiprocessing": lambda: by_joblib("multiprocessing"),
+    "joblib, loky": lambda: by_joblib("loky"),
+}
+
+
+def rounds(way: str, count: int) -> None:
+    """Share work out so many times after parallel use, while other threads keep the library's lock busy."""
+    warm = bits()
+    with nl.threads(1):  # the serial loops too, or every child would load them
+        assert bits() == warm
+    done = threading.Event()
+
+    def busy() -> None:
+        while not done.is_set():
+            nl.radial_skd(KERNEL, X[:50], X[:5])
+            time.sleep(0.0005)
+
+    others = [threading.Thread(target=busy) for _ in range(2)]
+    for other in others:
+        other.start()
+    try:
+        for _ in range(count):
+            assert set(WAYS[way]()) == {(warm, 1)}, "other bits"
+    finally:
+        done.set()
+        for other in others:
+            other.join()
     assert bits() == warm
-fork = multiprocessing.get_context("fork")
-done = threading.Event()
-def busy():
-    while not done.is_set():
-        nl.radial_skd(KERNEL, X[:50], X[:5])
-        time.sleep(0.0005)
-others = [threading.Thread(target=busy) for _ in range(2)]
-for other in others: other.start()     # forks then happen while the library's lock is held
-for _ in range(int(sys.argv[1])):
-    with fork.Pool(2) as pool:
-        assert set(pool.map(bits_and_threads, range(2))) == {(warm, 1)}, "other bits"
-done.set()
-for other in others: other.join()
-assert bits() == warm
-"""
 
 
-def test_a_hundred_pools_forked_after_parallel_use(root: Path) -> None:
-    """Catches GNU OpenMP killing the child, Pool.map waiting for it, and the library's lock held in it for ever."""
+#: How often; a hundred times takes minutes: NYSTROM_TEST_FORKS=100.
+FORKS = int(os.environ.get("NYSTROM_TEST_FORKS", "10"))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_processes_after_parallel_use(way: str, root: Path) -> None:
+    """Catches GNU OpenMP killing the child, Pool.map waiting for it, and the library's lock held in it for ever.
+
+    In a process of its own, so that a child that is killed or hangs takes nothing with it.
+    """
+    if way.startswith("joblib"):
+        pytest.importorskip("joblib", reason="joblib comes with scikit-learn, which is not installed")
+    code = f"from tests.test_fork import rounds; rounds({way!r}, {FORKS})"
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, "100"], cwd=root, capture_output=True, text=True, timeout=240
+        [sys.executable, "-c", code], cwd=root, capture_output=True, text=True, timeout=200 + 20 * FORKS
     )
     assert done.returncode == 0, done.stderr
-
-
-def test_an_executor_forked_after_parallel_use() -> None:
-    """Catches the same behind concurrent.futures."""
-    warm = bits()
-    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("fork")) as pool:
-        assert set(pool.map(bits, range(4))) == {warm}
-
-
-@pytest.mark.parametrize("backend", ["multiprocessing", "loky"])
-def test_joblib_after_parallel_use(backend: str) -> None:
-    """Catches the same behind joblib, which scikit-learn uses; loky's workers have one thread by its own rule."""
-    joblib = pytest.importorskip("joblib", reason="joblib comes with scikit-learn, which is not installed")
-    warm = bits()
-    found = joblib.Parallel(2, backend=backend)(joblib.delayed(bits)(task) for task in range(4))
-    assert set(found) == {warm}
 
 
 def test_blas_is_free_again_in_the_child() -> None:

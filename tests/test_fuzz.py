@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import os
 import random
 import warnings
 from collections.abc import Callable, Iterator
@@ -23,9 +24,10 @@ from nystrom_lib._validation import shown
 from tests.cases import cloud
 from tests.cli.conftest import call
 
-SEED = 20
+#: Another slice, or a thicker one: NYSTROM_FUZZ_SEED=1 NYSTROM_FUZZ_EACH=20.
+SEED = int(os.environ.get("NYSTROM_FUZZ_SEED", "20"))
 #: How many odd values each argument of each function meets, of all there are.
-OF_EACH = 6
+OF_EACH = int(os.environ.get("NYSTROM_FUZZ_EACH", "6"))
 
 X, S = cloud(2, 30, 4)
 GOOD: dict[str, Any] = {
@@ -186,6 +188,8 @@ def test_odd_arguments_are_taken_or_refused_in_one_sentence(name: str) -> None:
     wrong = []
     for argument in (*order, *by_name):
         for strange in draw.sample(odd, OF_EACH):
+            if argument == "progress" and callable(strange):
+                continue  # what the caller's own function raises is the caller's
             good = GOOD | {argument: strange}
             found = complaint(function, [good[each] for each in order], {each: good[each] for each in by_name})
             if found:

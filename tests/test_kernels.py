@@ -224,6 +224,18 @@ def test_exponential_is_accurate_over_its_whole_range() -> None:
     assert np.all(np.isfinite(K)) and np.all(K[~normal] < 1e-300) and K[0] == 1.0
 
 
+def test_values_that_double_precision_cannot_hold_are_refused() -> None:
+    """Catches an infinity, or a NaN made of two, that is handed on without a word."""
+    far = np.array([[1e200, 0.0], [-1e200, 1.0]])
+    for kernel in (nl.Polynomial(degree=2), nl.Polynomial(degree=3, offset=0.0)):
+        for call in (kernel.matrix, kernel.squared, kernel.diagonal, kernel.squared_diagonal):
+            with pytest.raises(ValueError, match="is not finite: the kernel's values are too large here"):
+                call(far)
+        for two in (kernel.squared_left, kernel.squared_left_left, kernel.squared_left_right):
+            with pytest.raises(ValueError, match="is not finite: the kernel's values are too large here"):
+                two(far, far)
+
+
 # --- kernels of the user's own that fail ------------------------------------------------------------------------
 
 

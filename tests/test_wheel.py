@@ -134,10 +134,18 @@ def test_the_command_works_outside_a_checkout(root: Path, wheel: Path, tmp_path:
     assert done.returncode == 0 and (here / "landmarks.npy").is_file(), done.stderr
     done = nystrom("run", "bigaussian", "--profile", "smoke", "--out", "mine")
     assert done.returncode == 0 and (here / "mine" / "bigaussian.html").is_file(), done.stderr
+    done = nystrom("paper", "figure-1")
+    assert done.returncode == 0 and (here / "results" / "figure-1.parquet").is_file(), done.stderr
     for words, said in (
         (["run", "bigaussian", "--dask", "tcp://127.0.0.1:1"], "nystrom-lib[cluster]"),
         (["book"], "a checkout of the project"),
+        (["run", "starts", "--profile", "smoke"], "nystrom-lib[sklearn]"),
+        (["arena"], "nystrom-lib[sklearn]"),
+        (["beyond"], "nystrom-lib[sklearn]"),
+        (["paper", "--dask", "tcp://127.0.0.1:1"], "nystrom-lib[cluster]"),
     ):
         refused = nystrom(*words)
         assert refused.returncode == 1 and said in refused.stderr, refused.stderr
+    left = {"landmarks.json", "landmarks.npy", "mine", "points.npy", "results"}
+    assert {path.name for path in here.iterdir()} == left
     assert {path: path.stat().st_mtime_ns for path in site.rglob("*")} == before

@@ -6,6 +6,7 @@ import hashlib
 import logging
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FunctionType
@@ -70,14 +71,22 @@ _FOLDER = _cache_folder()
 def _cached(make: Callable[[bool], Any]) -> Any:
     """Compile with the cache folder above, or without a cache where there is none.
 
-    numba reads its setting while it decorates, so ours is in force just then and nobody else's functions see it.
+    numba reads its setting while it decorates, so ours is in force just then and nobody else's functions see it. One
+    thread at a time: the setting is one of the whole process.
     """
-    before = numba.config.CACHE_DIR  # type: ignore[attr-defined]
-    numba.config.CACHE_DIR = _FOLDER  # type: ignore[attr-defined]
-    try:
-        return make(bool(_FOLDER))
-    finally:
-        numba.config.CACHE_DIR = before  # type: ignore[attr-defined]
+    with _setting:
+        before = numba.config.CACHE_DIR  # type: ignore[attr-defined]
+        numba.config.CACHE_DIR = _FOLDER  # type: ignore[attr-defined]
+        try:
+            return make(bool(_FOLDER))
+        finally:
+            numba.config.CACHE_DIR = before  # type: ignore[attr-defined]
+
+
+_setting = threading.RLock()
+if hasattr(os, "register_at_fork"):
+    # Held across a fork, so that a child never waits for a thread that did not come along.
+    os.register_at_fork(before=_setting.acquire, after_in_parent=_setting.release, after_in_child=_setting.release)
 
 
 def jit(*, flags: set[str] | bool = False, parallel: bool = False) -> Callable[[Callable[..., Any]], Any]:
@@ -143,7 +152,7 @@ class _Notice(event.Listener):  # type: ignore[misc]
             self.given = True
             often = "once" if _FOLDER else "in every process, for no folder for the result can be written"
             logging.getLogger("nystrom_lib").warning(
-                "nystrom_lib compiles its loops for this processor; this takes up to half a minute, %s.", often
+                "nystrom_lib compiles its loops for this processor; this takes a minute or two, %s.", often
             )
 
     def on_end(self, event: Any) -> None:

@@ -16,6 +16,6 @@ NOTEBOOKS = _FILES / "notebooks"
 RESULTS = _FILES / "results"
 BOOK = ROOT / "book"
 
-#: Where the paper's experiments go when they are computed again, and what is kept on the way.
+#: Where experiments at full scale go when they are computed again, and what is kept on the way.
 NEW_RESULTS = RESULTS if IS_CHECKOUT else Path("results")
-WORK = ROOT / ".cache" / "paper" if IS_CHECKOUT else Path("results", "repetitions")
+WORK = ROOT / ".cache" if IS_CHECKOUT else Path("results", "unfinished")

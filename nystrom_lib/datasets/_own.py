@@ -118,9 +118,10 @@ def _example(column: Any, where: Callable[[int], str]) -> str:
     """The first value of a column that is not a number, and where it is."""
     for row, value in enumerate(column):
         if isinstance(value, str) and not _text.is_number(value):
-            return f"{value!r} in {where(row)}"
+            return f"{check.shown(value)} in {where(row)}"
     present = column.dropna()
-    return f"{column.dtype}, for example {present.iloc[0]!r}" if len(present) else f"{column.dtype}, no value"
+    example = f"for example {check.shown(present.iloc[0])}" if len(present) else "no value"
+    return f"{column.dtype}, {example}"
 
 
 def _taken_apart(frame: Any, options: Options, what: str) -> tuple[Any, Options]:
@@ -164,13 +165,21 @@ def _position(column: Column, names: tuple[str, ...], argument: str) -> int:
     raise ValueError(f"{argument} names {column!r}, which is no column{hint}; there are {shown}.")
 
 
+def _is_list(value: Any) -> bool:
+    try:
+        iter(value)  # which an array of no dimension refuses
+    except TypeError:
+        return False
+    return not isinstance(value, str | bytes)
+
+
 def _positions(
     names: tuple[str, ...], columns: Sequence[Column] | None, without: Sequence[Column]
 ) -> list[int]:
     """Which columns of the source are chosen, in the order asked for."""
     for argument, value in (("columns", columns), ("without", without)):
-        if isinstance(value, (str, int)):
-            raise ValueError(f"{argument} is {value!r}; it must be a list of names or numbers.")
+        if value is not None and not _is_list(value):
+            raise ValueError(f"{argument} is {check.shown(value)}; it must be a list of names or numbers.")
     positions = (
         list(range(len(names))) if columns is None else [_position(column, names, "columns") for column in columns]
     )
@@ -347,8 +356,25 @@ def _read_npz(path: Path, array: str | None) -> NDArray[Any]:
             array = archive.files[0]
         if array not in archive.files:
             raise ValueError(f"array is {array!r}; it must name one of its arrays ({', '.join(archive.files)})")
-        values: NDArray[Any] = archive[array]
-        return values
+        values: Any = archive[array]
+    if not isinstance(values, np.ndarray):
+        raise ValueError(f"{array} is no array")
+    return values
+
+
+def _read_npy(path: Path) -> NDArray[Any]:
+    with open(path, "rb") as file:
+        if file.read(len(np.lib.format.MAGIC_PREFIX)) != np.lib.format.MAGIC_PREFIX:
+            raise ValueError("it does not begin as such a file does")
+    values: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+    return values
+
+
+def _no_objects(error: Exception) -> str:
+    """What numpy said, but for its advice to load objects all the same."""
+    reason = str(error).strip().partition("\n")[0].rstrip(".")
+    refused = "pickle" in reason or "Python objects" in reason
+    return "it holds Python objects, which are never loaded" if refused else reason
 
 
 @dataclass(frozen=True)
@@ -373,7 +399,7 @@ class _Asked:
 
 def _read(path: Path, kind: str, asked: _Asked, options: Options) -> tuple[_Table, Options]:
     if kind == ".npy":
-        return _array_table(np.load(path, mmap_mode="r", allow_pickle=False), str(path)), options
+        return _array_table(_read_npy(path), str(path)), options
     if kind == ".npz":
         return _array_table(_read_npz(path, asked.array), str(path)), options
     codes = options.get("missing_codes", ())
@@ -388,6 +414,8 @@ def _read(path: Path, kind: str, asked: _Asked, options: Options) -> tuple[_Tabl
     else:
         written = _text.form(path, _text.SUFFIXES[kind], asked.separator, asked.header)
         frame = _text.read(path, written, [code for code in codes if isinstance(code, str)])
+        if len(frame) == 0:
+            raise ValueError("it holds names of columns, but no row")
     if options.get("one_hot"):
         frame, options = _taken_apart(frame, options, str(path))
     return _frame_table(frame, codes, where), options
@@ -441,6 +469,5 @@ def from_file(
     try:
         table, options = _read(place, kind, asked, options)
     except (ValueError, OSError, EOFError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, csv.Error) as error:
-        reason = str(error).strip().partition("\n")[0].rstrip(".")
-        raise ValueError(f"{place} cannot be read as {kind} data: {reason}.") from error
+        raise ValueError(f"{place} cannot be read as {kind} data: {_no_objects(error)}.") from error
     return _build(table, str(place), place.name, place.name, options)

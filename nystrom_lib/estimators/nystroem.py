@@ -197,6 +197,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         return (by_name or plain) and chosen
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
+        check.unmasked("X", X)  # scikit-learn would drop the mask
         X = validate_data(self, X, accept_sparse="csr" if self._takes_sparse else False, reset=reset)
         if X.dtype not in (np.float32, np.float64):
             X = X.astype(np.float64)

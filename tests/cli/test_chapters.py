@@ -223,6 +223,16 @@ def test_values_nested_without_end_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_cluster_for_stored_results_is_refused(tmp_path: Path) -> None:
-    """Catches an option that is taken and ignored."""
-    done = call("run", "bigaussian", "--dask", "tcp://127.0.0.1:9", "--out", "run", cwd=tmp_path)
-    assert "--dask has nothing to do" in refused(done, 1)
+    """Catches an option that is taken and ignored, or refused only once a kernel has started."""
+    cluster = ["--dask", "tcp://127.0.0.1:9"]
+    for words in (["run", "bigaussian"], ["run", "miniboone"], ["run", "sphere"], ["sweep", "abalone", "-p", "n=50"]):
+        assert "--dask has nothing to do" in refused(call(*words, *cluster, cwd=tmp_path), 2)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_cluster_computes_what_is_not_stored() -> None:
+    """Catches a refusal because something else is."""
+    bigaussian = chapter("bigaussian")
+    assert not bigaussian.computes(bigaussian.settings())
+    assert bigaussian.computes(bigaussian.settings({"rho": [1.0, 2.0]}))
+    assert bigaussian.computes(bigaussian.settings(profile="smoke"))

@@ -1,17 +1,20 @@
 """What the command says of itself, and how it refuses: a sentence, an exit code, a traceback only on request."""
 
+import os
 import resource
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from nystrom_lib.companion.chapters import PROFILES
 from nystrom_lib.companion.cli import nystrom
 from nystrom_lib.companion.cli.base import one_sentence
 
-from .conftest import all_refused, call, fine
+from .conftest import COMMAND, Done, all_refused, call, fine, refused
 
 COMMANDS = [
     ["list"], ["params"], ["run"], ["sweep"], ["book"], ["data"], ["data", "list"], ["data", "fetch"],
@@ -127,3 +130,39 @@ def test_help_is_quick(tmp_path: Path) -> None:
 
     added = min(seconds("-m", "nystrom_lib", "--help") - seconds("-c", "import nystrom_lib") for _ in range(2))
     assert added < 0.3
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", ">&- 2>&-"])
+def test_a_stream_that_is_closed_is_no_error(tmp_path: Path, closed: str) -> None:
+    """Catches a traceback about None, where a job has nowhere to print to, and text that ends up in a file of ours."""
+    np.save(tmp_path / "a.npy", np.random.default_rng(0).normal(size=(40, 2)))
+    words = " ".join([*map(shlex.quote, COMMAND), "optimise a.npy -n 3 --rho 1 --iterations 5 -o b.csv", closed])
+    done = subprocess.run(["sh", "-c", words], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert len((tmp_path / "b.csv").read_text(encoding="utf-8").splitlines()) == 4
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_a_full_disk_behind_the_output_is_one_sentence(tmp_path: Path) -> None:
+    """Catches the interpreter's own complaint at its end, and an exit code that says all is well."""
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([*COMMAND, "list"], cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr) == (1, "nystrom: No space left on device.\n")
+
+
+def test_a_name_that_the_locale_has_no_letters_for_is_refused(tmp_path: Path) -> None:
+    """Catches an error about surrogates, at the end of a run, in whatever record names the path."""
+    folder = tmp_path / "größe"
+    folder.mkdir()
+    np.save(folder / "ü.npy", np.random.default_rng(0).normal(size=(40, 2)))
+    plain = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+
+    def said(*words: str, cwd: Path, **environment: str) -> Done:
+        command = [*COMMAND, *words]
+        return subprocess.run(command, cwd=cwd, env=plain | environment, capture_output=True, text=True)
+
+    for words, cwd in ((["run", "bigaussian", "--profile", "smoke"], folder), (["optimise", "größe/ü.npy"], tmp_path)):
+        assert "letters that the locale (ascii) lacks; set PYTHONUTF8=1" in refused(said(*words, cwd=cwd), 2)
+    fine(said("list", cwd=tmp_path))
+    fine(said("optimise", "ü.npy", "-n", "3", "--rho", "1", "--iterations", "2", cwd=folder, PYTHONUTF8="1"))
+    assert sorted(path.name for path in folder.iterdir()) == ["landmarks.json", "landmarks.npy", "ü.npy"]

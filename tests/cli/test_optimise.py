@@ -10,6 +10,7 @@ import subprocess
 import sys
 import termios
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from nystrom_lib.companion.cli.optimise import _saved, optimise
 from nystrom_lib.companion.errors import CompanionError
 from nystrom_lib.companion.experiments.components import File
 from nystrom_lib.companion.studies.own_data import Request
+from tests.disks import disk, read_only
 
 from .conftest import COMMAND, all_refused, call, fine, refused
 
@@ -203,10 +205,46 @@ def test_a_full_disk_loses_nothing_that_was_there_nor_the_descent(tmp_path: Path
     command = [sys.executable, "-c", limit, *map(str, words)]
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
-    assert "can be saved neither as old.npy" in refused(done, 1)
+    said = refused(done, 1)
+    assert said.startswith("old.npy cannot be written (File too large); nor can a temporary file (File too large): ")
+    # no place is left but the screen
+    data = set((tmp_path / "a.csv").read_text(encoding="utf-8").splitlines())
+    header, *printed = done.stdout.splitlines()
+    points, wanted = (np.array([row.split(",") for row in rows], dtype=float) for rows in (printed, data - {"x,y"}))
+    assert header == "x,y" and len(points) == 300
+    assert np.abs(points[:, None] - wanted).max(axis=2).min(axis=1).max() < 1e-12
     assert (tmp_path / "old.npy").read_bytes() == b"old"
-    assert [path for path in tmp_path.rglob("*") if path.is_file() and path.stat().st_size == 0] == []
-    assert list(tmp_path.rglob("*.part*")) == []
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv", "old.npy"]
+
+
+def test_a_picture_that_cannot_be_written_loses_no_landmarks(tmp_path: Path) -> None:
+    """Catches a sentence of the system's that does not say what was saved."""
+    mine(tmp_path)
+    with disk(tmp_path / "disk", "size=4k"):
+        done = call("optimise", "a.csv", *QUICK, "--plot", "disk/a.png", cwd=tmp_path)
+        assert refused(done, 1) == (
+            "disk/a.png cannot be written (No space left on device); the landmarks are in landmarks.npy."
+        )
+        assert list((tmp_path / "disk").iterdir()) == []
+    assert np.load(tmp_path / "landmarks.npy").shape == (3, 2)
+
+
+def test_a_folder_that_cannot_be_written_to_is_refused_before_the_descent(tmp_path: Path) -> None:
+    """Catches a descent whose end has no place."""
+    data, why = mine(tmp_path), re.compile("Read-only file system|Permission denied")
+    with read_only(tmp_path / "folder") as folder:
+        for words in (["-o", folder / "b.npy"], ["--plot", folder / "b.png"]):
+            done = call("optimise", data, *QUICK, *words, cwd=tmp_path)
+            assert "in a folder that cannot be written to" in refused(done, 2) and "looking for" not in done.stderr
+        assert "'landmarks.npy' is in a folder" in refused(call("optimise", data, *QUICK, cwd=folder), 2)
+        for out in ([], ["--out", "mine"]):
+            run = call("run", "bigaussian", "--profile", "smoke", *out, cwd=folder)
+            assert why.search(refused(run, 2))
+        sweep = call("sweep", "bigaussian", "--profile", "smoke", "-p", "rho=1,2", "--out", "mine", cwd=folder)
+        assert refused(sweep, 2).endswith("cannot be written to.")
+        for place in ("--out", "--work"):
+            paper = refused(call("paper", "figure-1", place, folder / "mine", cwd=tmp_path), 2)
+            assert paper.startswith(f"{place} is ") and paper.endswith("cannot be written to.")
 
 
 def test_another_place_is_found_where_one_cannot_be_written(tmp_path: Path) -> None:
@@ -248,6 +286,20 @@ def test_european_files_and_headers(tmp_path: Path) -> None:
     (tmp_path / "b.csv").write_text("2019,2020\n" + "".join(f"{i},{i * i}\n" for i in range(20)), encoding="utf-8")
     assert "N = 21, d = 2" in fine(call("optimise", "b.csv", *QUICK, cwd=tmp_path))
     assert "N = 20, d = 2" in fine(call("optimise", "b.csv", *QUICK, "--header", cwd=tmp_path))
+
+
+def test_landmarks_that_are_worse_than_the_start_are_not_taken(tmp_path: Path) -> None:
+    """Catches "+1.2e17 %": what is compared on the way are some of the points, and here those say nothing."""
+    mine(tmp_path)
+    request = Request(File(path=str(tmp_path / "a.csv")), 3, rho=1.0, iterations=5)
+    dataset = request.source.load(0)
+    optimised = request.optimised(dataset, request.chosen(dataset))
+    assert optimised.or_start() is optimised
+    result = optimised.result
+    away = replace(optimised, result=replace(result, sample=result.sample + 1e3)).or_start()
+    np.testing.assert_array_equal(away.result.sample, result.start)
+    assert away.after == away.before == optimised.before and away.result.error == result.start_error
+    assert away.reasons[-1] == "The approximation got worse; the start is better and was kept."
 
 
 def test_a_start_that_nothing_betters_is_kept_and_said_to_be(tmp_path: Path) -> None:

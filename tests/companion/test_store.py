@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from nystrom_lib.companion.errors import DamagedStoreError, StoreError, UnwritableStoreError
 from nystrom_lib.companion.experiments.outcome import Outcome
 from nystrom_lib.companion.results.store import Store, store_path
+from tests.disks import disk
 
 from . import small
 from .small import EXPERIMENT, SHA, made_up
@@ -186,14 +187,9 @@ def fill(folder: Path, largest_file: int | None = None) -> tuple[str, str, int]:
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of 300 kB: a real one where this user may mount it."""
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", str(disk)]
-    if subprocess.run(command, capture_output=True, check=False).returncode:
-        pytest.skip("only root may mount a small disk; the next test limits the file's size instead")
-    yield disk
-    subprocess.run(["umount", str(disk)], check=True)
+    """A disk of 300 kB, where this user may mount it; another test limits the size of a file instead."""
+    with disk(tmp_path / "disk", "size=300k") as mounted:
+        yield mounted
 
 
 def test_a_full_disk_is_an_error_and_loses_nothing(small_disk: Path) -> None:

@@ -460,6 +460,32 @@ def test_an_archive_is_refused_by_what_it_declares(tmp_path: Path, change: Any, 
         from_file(archive(tmp_path / "bomb.npz", change))
 
 
+def test_an_archive_without_an_array_is_refused(tmp_path: Path) -> None:
+    """Catches numpy giving the bytes of whatever else is in there."""
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as packed:
+        packed.writestr("letter.txt", "dear")
+    with pytest.raises(ValueError, match=r"cannot be read as \.npz data: letter\.txt is no array\.$"):
+        from_file(tmp_path / "a.npz")
+
+
+@pytest.mark.parametrize("name", ["a.npy", "a.npz"])
+def test_nobody_is_told_to_load_it_unsafely(tmp_path: Path, name: str) -> None:
+    """Catches numpy's own words, which recommend pickle for whatever it does not know."""
+    objects = np.array([[{}]], dtype=object)
+    (np.save if name == "a.npy" else np.savez)(tmp_path / name, objects)
+    with pytest.raises(ValueError, match=r"data: it holds Python objects, which are never loaded\.$"):
+        from_file(tmp_path / name)
+    (tmp_path / "b.npy").write_bytes(b"a poem" * 50)
+    with pytest.raises(ValueError, match=r"data: it does not begin as such a file does\.$"):
+        from_file(tmp_path / "b.npy")
+
+
+def test_one_number_is_no_list_of_columns() -> None:
+    """Catches a TypeError of numpy's."""
+    with pytest.raises(ValueError, match=r"^columns is array\(0\); it must be a list of names or numbers\.$"):
+        from_array(X, columns=np.array(0))  # type: ignore[arg-type]
+
+
 def test_columns_may_be_an_array_of_numbers() -> None:
     """Catches a check by Python's own type of integers."""
     assert from_array(X, columns=np.array([2, 0])).columns == from_array(X, columns=[2, 0]).columns == ("x2", "x0")

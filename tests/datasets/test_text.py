@@ -49,6 +49,9 @@ REFUSED = {
     "a header where none was to be": ("1,b\n3,4\n", {"header": False}, "'x1' ('b' in line 1)"),
     "thousands": ('x,y\n"1,234",2\n"5,678",3\n', {}, "'x' ('1,234' in line 2)"),
     "nothing": ("\n\n", {}, "it holds no line"),
+    "a header alone": ("a,b\n", {}, "it holds names of columns, but no row"),
+    "a number of too many digits": (f"a,b\n{'1' * 400},2\n3,4\n", {}, "for example 1111111"),
+    "a very long word": (f"a,b\n{'x' * 10**5},2\n3,4\n", {}, "… in line 2"),
     "a long separator": ("a,b\n1,2\n", {"separator": "[a"}, "separator is '[a'; it must be one character"),
     "a second array": ("1,2\n3,4\n", {"array": "X"}, "array is 'X', which means nothing for a .csv file"),
 }
@@ -60,7 +63,7 @@ def test_what_cannot_be_read_is_refused_with_its_line(case: str, tmp_path: Path)
     (tmp_path / "mine.csv").write_text(text, encoding="utf-8")
     with pytest.raises(ValueError) as caught:
         from_file(tmp_path / "mine.csv", **options)
-    assert said in str(caught.value) and "\n" not in str(caught.value)
+    assert said in str(caught.value) and "\n" not in str(caught.value) and len(str(caught.value)) < 400
 
 
 @pytest.mark.parametrize("options", [{"separator": ","}, {"header": True}, {"array": "X"}])

@@ -164,3 +164,12 @@ def test_transform_in_their_words() -> None:
         assert texts[0] == texts[1]
     with pytest.raises(NotFittedError):
         Nystroem().transform(X)
+
+
+@pytest.mark.parametrize("do", ["fit", "transform"])
+def test_masked_values_are_refused(do: str) -> None:
+    """Catches scikit-learn's check, which drops the mask: what was masked would be taken for data."""
+    masked = np.ma.masked_less(X, 0.5)
+    with pytest.raises(ValueError, match=r"^X is a masked array with values masked; "):
+        getattr(Nystroem(n_components=3).fit(X), do)(masked)
+    Nystroem(n_components=3).fit(np.ma.masked_less(X, -1.0))

@@ -3,10 +3,11 @@
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.disks import disk
 
 from .processes import ROOT, environment, start
 
@@ -85,22 +86,12 @@ def test_a_machine_without_loopback_is_told_at_once(tmp_path: Path) -> None:
     assert "ChapterError: Notebooks need the machine's own network, 127.0.0.1" in done.stderr
 
 
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of one page, if we may have one."""
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "none", disk], capture_output=True)
-    if mounted.returncode != 0:
-        pytest.skip("mounting a small disk needs root")
-    yield disk
-    subprocess.run(["umount", disk], check=True)
-
-
-def test_a_full_disk_is_named_and_leaves_no_half_of_a_notebook(small_disk: Path, tmp_path: Path) -> None:
+def test_a_full_disk_is_named_and_leaves_no_half_of_a_notebook(tmp_path: Path) -> None:
     """Catches "Notebook does not appear to be JSON", which blames the file that we failed to write."""
-    done = start("-m", "tests.notebooks.tiny", tmp_path, small_disk / "run", "m=2")
-    last = done.stderr.strip().splitlines()[-1]
-    assert "No space left on device" in last and "JSON" not in done.stderr
-    for path in (small_disk / "run").glob("*.ipynb"):
-        json.loads(path.read_text())
+    with disk(tmp_path / "disk", "size=16k") as small:
+        done = start("-m", "tests.notebooks.tiny", tmp_path, small / "run", "m=2")
+        last = done.stderr.strip().splitlines()[-1]
+        assert "No space left on device" in last and "JSON" not in done.stderr
+        assert all(path.stat().st_size > 0 for path in small.rglob("*") if path.is_file())
+        for path in (small / "run").glob("*.ipynb"):
+            json.loads(path.read_text())

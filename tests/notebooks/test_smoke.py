@@ -5,6 +5,7 @@ import json
 import pytest
 
 from nystrom_lib.companion.chapters import CHAPTERS
+from nystrom_lib.companion.results.table import Results
 
 from .processes import Several, chapter, pictures, texts
 
@@ -43,3 +44,12 @@ def test_other_parameters_change_figures_and_prose(runs: Several, name: str) -> 
     assert set(pictures(committed)).isdisjoint(pictures(smoke))
     # The first text is the table of parameters and the last the foot: what differs must differ between them.
     assert texts(committed)[1:-1] != texts(smoke)[1:-1]
+
+
+@pytest.mark.parametrize("name", COMMITTED)
+def test_a_chapter_knows_which_experiments_its_notebook_asks_for(runs: Several, name: str) -> None:
+    """Catches a list, by which a cluster with nothing to do is refused, that is not the notebook's."""
+    assert runs[name].returncode == 0
+    each, stored = CHAPTERS[name], (runs.folder / name / "results").glob("*.parquet")
+    declared = {experiment.fingerprint for experiment in each.experiments(each.settings(profile="smoke"))}
+    assert {Results.load(path).experiment.fingerprint for path in stored} == declared

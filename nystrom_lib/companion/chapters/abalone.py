@@ -60,6 +60,10 @@ class Parameters(Settings):
             seed=self.seed,
         )
 
+    def experiments(self) -> list[Experiment]:
+        """All of them."""
+        return [self.repetitions(rho, attributes) for attributes in self.attributes for rho in self.rho]
+
 
 CHAPTER = Chapter(
     name="abalone",

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..checkout import NOTEBOOKS
+from ..checkout import NOTEBOOKS, RESULTS
 from ..errors import ChapterError, ConfigurationError
+from ..experiments.config import Experiment
 from ..settings import Settings
 from . import parameters as reading
 
@@ -37,6 +38,8 @@ class Chapter:
         What ``quick`` and ``smoke`` have in place of the defaults.
     folder : Path
         Where the notebook is.
+    needs : tuple of str
+        Modules that it imports and that an extra brings.
     """
 
     name: str
@@ -46,6 +49,7 @@ class Chapter:
     parameters: type[Settings]
     profiles: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     folder: Path = NOTEBOOKS
+    needs: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         unknown = set(self.profiles) - set(PROFILES[1:])
@@ -81,6 +85,17 @@ class Chapter:
             raise ConfigurationError("profile", f"is {profile!r}; it must be one of {', '.join(PROFILES)}.")
         given = reading.read(self.parameters, values or {}, owner=self.name)
         return self.parameters(**{**self.profiles.get(profile, {}), **given})
+
+    def experiments(self, settings: Settings) -> list[Experiment]:
+        """What the notebook asks for the results of."""
+        asked: Any = getattr(settings, "experiments", list)()
+        return list(asked.values() if isinstance(asked, Mapping) else asked)
+
+    def computes(self, settings: Settings) -> bool:
+        """Whether any of these results are to be computed, because they are not stored."""
+        from ..running.stored import find
+
+        return any(find(each, RESULTS) is None for each in self.experiments(settings))
 
     def ready(self, settings: Settings) -> None:
         """Refuse, before a kernel starts, what its first cells would refuse."""

@@ -72,6 +72,11 @@ class Parameters(Settings):
             seed=self.seed,
         )
 
+    def experiments(self) -> list[Experiment]:
+        """All of them."""
+        each = [self.repetitions(rho, n) for rho in self.rho for n in self.n]
+        return [*map(self.paths, self.rho), *each]
+
 
 CHAPTER = Chapter(
     name="bigaussian",

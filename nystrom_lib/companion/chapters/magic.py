@@ -66,6 +66,10 @@ class Parameters(Settings):
             record=paper.record.replace(every=self.every) if n == self.n[-1] else Record(),
         )
 
+    def experiments(self) -> list[Experiment]:
+        """All of them."""
+        return [self.repetitions(n) for n in self.n]
+
 
 CHAPTER = Chapter(
     name="magic",

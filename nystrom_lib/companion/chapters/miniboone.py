@@ -67,6 +67,10 @@ class Parameters(Settings):
             record=paper.record.replace(every=self.every),
         )
 
+    def experiments(self) -> list[Experiment]:
+        """The one."""
+        return [self.descent()]
+
 
 CHAPTER = Chapter(
     name="miniboone",

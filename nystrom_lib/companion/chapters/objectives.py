@@ -34,5 +34,6 @@ CHAPTER = Chapter(
     title="What to descend on",
     section="§1.2, Remark 1.2",
     parameters=Parameters,
+    needs=("sklearn",),
     profiles={"quick": {"problems": ("bigaussian-16", "breast-cancer"), "m": 5, "recompute": 0}, "smoke": SMOKE},
 )

@@ -40,6 +40,7 @@ CHAPTER = Chapter(
     title="Better starts",
     section="Conclusion",
     parameters=Parameters,
+    needs=("sklearn",),
     profiles={
         "quick": {"problems": ("bigaussian-16", "breast-cancer"), "m": 5, "recompute": 0},
         "smoke": {**SMOKE, "starts": ("uniform", "kmeans++", "rpcholesky")},

@@ -43,6 +43,10 @@ class Parameters(OnProblems):
         """The descents whose landmarks are weighed against uniform ones."""
         return {(each.name, "uniform-trace"): self.tried(each, "uniform", "trace") for each in self.posed()}
 
+    def experiments(self) -> list[Experiment]:
+        """All of them."""
+        return list(self.optimised().values())
+
     def problem(self, name: str) -> Problem:
         """One of them."""
         return PROBLEMS[name]
@@ -54,6 +58,7 @@ CHAPTER = Chapter(
     title="What landmarks are for",
     section="Conclusion",
     parameters=Parameters,
+    needs=("sklearn",),
     profiles={
         "quick": {"problems": ("bigaussian-16",), "splits": 2, "seeds": 3, "recompute": 0},
         "smoke": {

@@ -17,6 +17,7 @@ import numpy as np
 
 import nystrom_lib as nl
 
+from ... import _writing as writing
 from ..checkout import RESULTS
 from ..experiments.components import GradientDescent, StochasticGradientDescent
 from ..experiments.outcome import Array
@@ -112,7 +113,7 @@ def main(file: Path = FILE) -> int:
         "by": "python -m nystrom_lib.companion.claims.later",
         **{name: here[name] for name in ("commit", "dirty", "cpu", "cores", "python", "library", "packages")},
     }
-    file.write_text(json.dumps({"about": about, **checks}, indent=1) + "\n", encoding="utf-8")
+    writing.text(file, json.dumps({"about": about, **checks}, indent=1) + "\n")
     print(f"{file.name}: " + ", ".join(f"{len(rows)} rows of {claim}" for claim, rows in checks.items()))
     return 0
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import click
 
 from .arena import arena
-from .base import GROUP, Group, end_like_ctrl_c, one_sentence, speak_plainly, tell
+from .base import GROUP, Group, check_locale, end_like_ctrl_c, one_sentence, speak_plainly, tell
 from .beyond import beyond
 from .book import book
 from .compare import compare
@@ -60,6 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _status(words: list[str]) -> int:
     try:
+        check_locale(words)
         with nystrom.make_context("nystrom", list(words)) as context:  # click empties the list
             nystrom.invoke(context)
         sys.stdout.flush()

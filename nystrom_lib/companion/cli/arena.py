@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from ..wording import duration
-from .base import Command, tell
+from .base import Command, Whole, installed, tell
 
 
 @click.command("arena", cls=Command, short_help="time every way to choose landmarks on eight problems")
@@ -19,14 +19,14 @@ from .base import Command, tell
 )  # fmt: skip
 @click.option(
     "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
-    help="Where the table goes; by default the project's results/beyond/arena.json.",
+    help="Where the table goes; by default results/beyond/arena.json (of the checkout, if there is one).",
 )  # fmt: skip
 @click.option(
     "--log", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
-    help="Where finished trials are kept on the way; by default the project's .cache/arena.jsonl.",
+    help="Where finished trials are kept; by default .cache/arena.jsonl of a checkout, or results/unfinished.",
 )  # fmt: skip
-@click.option("--jobs", type=click.IntRange(1), default=2, show_default=True, help="Trials at a time, a thread each.")
-@click.option("--most", type=click.IntRange(100), metavar="N", help="Take no more than N points: for a first look.")
+@click.option("--jobs", type=Whole(1), default=2, show_default=True, help="Trials at a time, a thread each.")
+@click.option("--most", type=Whole(100), metavar="N", help="Take no more than N points: for a first look.")
 def arena(names: tuple[str, ...], few: int, out: Path | None, log: Path | None, jobs: int, most: int | None) -> None:
     """Time every way to choose landmarks, scikit-learn's included, at 0.1, 0.3, 1, 3 and 10 s, and store the table.
 
@@ -38,18 +38,19 @@ def arena(names: tuple[str, ...], few: int, out: Path | None, log: Path | None, 
       nystrom arena
       nystrom arena digits abalone --most 500 --out small.json --log small.jsonl
     """
-    from ..checkout import RESULTS, ROOT
+    from ..checkout import NEW_RESULTS, RESULTS, WORK
     from ..experiments.problems import PROBLEMS
     from ..running import arena as running
     from .chosen import chosen
 
+    installed("sklearn")
     problems = chosen(names, PROBLEMS, "problem")
     began = time.monotonic()
-    log = log or ROOT / ".cache" / "arena.jsonl"
+    log = log or WORK / "arena.jsonl"
     best = running.known_best(problems, RESULTS) if most is None else running.best_errors(problems, most)
     budgets = {seconds: few if seconds > 1.0 else count for seconds, count in running.BUDGETS.items()}
     wanted = list(running.trials(problems, budgets))
     tell(f"{len(wanted):,} trials, {jobs} at a time")
     table = running.hold(wanted, best, log, jobs=jobs, most=most)
-    path = running.save(table, out or RESULTS / "beyond" / "arena.json", jobs=jobs)
+    path = running.save(table, out or NEW_RESULTS / "beyond" / "arena.json", jobs=jobs)
     click.echo(f"{len(table):,} trials in {duration(time.monotonic() - began)}: {path}")

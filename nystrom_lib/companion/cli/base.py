@@ -105,10 +105,13 @@ class Group(click.Group):
 
 def speak_plainly() -> None:
     """Warnings and the engine's log as lines on standard error; letters a terminal lacks as question marks."""
+    # Python has None where a stream was closed; what is opened next would take its number.
+    sys.stdout, sys.stderr = sys.stdout or open(os.devnull, "w"), sys.stderr or open(os.devnull, "w")
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
     warnings.showwarning = lambda message, *_: tell(f"warning: {message}")
+    logging.raiseExceptions = False  # a log that cannot be written is no reason for a traceback
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("nystrom: %(message)s"))
     logger = logging.getLogger("nystrom_lib")
@@ -116,6 +119,16 @@ def speak_plainly() -> None:
     logger.setLevel(logging.INFO)
     # After Ctrl-C it would complain of the kernel that has been stopped.
     logging.getLogger("asyncio").setLevel(logging.CRITICAL)
+
+
+def check_locale(words: Iterable[str]) -> None:
+    """Refuse names that this locale has no letters for: they could not be written into any record."""
+    encoding = sys.getfilesystemencoding()
+    for text in (*words, os.getcwd()):
+        if encoding != "utf-8" and any(0xDC80 <= ord(letter) <= 0xDCFF for letter in text):
+            raise ConfigurationError(
+                "", f"{text!a} has letters that the locale ({encoding}) lacks; set PYTHONUTF8=1."
+            )
 
 
 _asked_to_end = False
@@ -154,6 +167,8 @@ def one_sentence(error: BaseException) -> tuple[int, str]:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return CLOSED, ""
     text = " ".join(str(error).split())
+    if type(error).__module__ == "builtins" and isinstance(error, OSError) and error.strerror:
+        text = f"{f'{error.filename}: ' if error.filename else ''}{error.strerror}."
     if isinstance(error, ConfigurationError):
         return USAGE, text
     if isinstance(error, CompanionError | OSError) or _ours(error):

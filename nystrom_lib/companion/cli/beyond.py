@@ -9,7 +9,8 @@ import click
 
 from ..errors import Interrupted
 from ..wording import duration
-from .base import Command, table, tell
+from .base import Command, installed, table, tell
+from .folders import check_writable
 from .run import JOBS
 
 
@@ -17,11 +18,11 @@ from .run import JOBS
 @click.argument("names", nargs=-1)
 @click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
-    help="Where the results go, NAME.parquet each; by default the project's results/beyond/.",
+    help="Where the results go, NAME.parquet each; by default results/beyond/ (of the checkout, if there is one).",
 )  # fmt: skip
 @click.option(
     "--work", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
-    help="Where finished repetitions are kept on the way; by default the project's .cache/beyond.",
+    help="Where finished repetitions are kept; by default .cache/beyond of a checkout, or results/unfinished.",
 )  # fmt: skip
 @JOBS
 @click.option("--list", "only_list", is_flag=True, help="List the experiments and end.")
@@ -36,7 +37,7 @@ def beyond(names: tuple[str, ...], out: Path | None, work: Path | None, jobs: in
       nystrom beyond --list
       nystrom beyond 'digits.*' '*.uniform-trace'
     """
-    from ..checkout import RESULTS, ROOT
+    from ..checkout import NEW_RESULTS, RESULTS, WORK
     from ..experiments.problems import BEYOND
     from ..running.shared import run_sharing
     from .chosen import chosen
@@ -46,7 +47,10 @@ def beyond(names: tuple[str, ...], out: Path | None, work: Path | None, jobs: in
         rows = [[name, str(BEYOND[name].n), BEYOND[name].initial.kind, BEYOND[name].descent.kind] for name in wanted]
         click.echo(table(["experiment", "n", "start", "descent"], rows, right=[1]))
         return
-    out, work = out or RESULTS / "beyond", work or ROOT / ".cache" / "beyond"
+    installed("sklearn")
+    out, work = out or NEW_RESULTS / "beyond", work or WORK / "beyond"
+    for option, folder in (("--out", out), ("--work", work)):
+        check_writable(option, folder)
     out.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
     for place, name in enumerate(wanted):

@@ -9,7 +9,7 @@ import click
 
 from ..._validation import did_you_mean
 from ..errors import CompanionError, ConfigurationError
-from .base import GROUP, Group, table
+from .base import GROUP, Group, Whole, table
 
 if TYPE_CHECKING:
     from ...datasets import Dataset
@@ -55,7 +55,7 @@ def _row(name: str, dataset: Dataset) -> list[str]:
 @data.command("fetch", short_help="fetch MiniBooNE")
 @click.argument("names", nargs=-1)
 @click.option(
-    "--retries", type=click.IntRange(min=0), default=4, show_default=True, help="How often to try again."
+    "--retries", type=Whole(0), default=4, show_default=True, help="How often to try again."
 )
 def fetch(names: tuple[str, ...], retries: int) -> None:
     """Fetch data that do not come with the package: MiniBooNE, from the UCI repository (about 90 MB).

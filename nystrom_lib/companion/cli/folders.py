@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sqlite3
 from collections.abc import Mapping
@@ -30,6 +31,15 @@ def next_folder(name: str) -> Path:
             reason = error.strerror or error
             raise ConfigurationError("--out", f"is not given, and {folder} cannot be made: {reason}.") from None
         return folder
+
+
+def check_writable(option: str, folder: Path) -> None:
+    """Refuse a folder in which nothing can be written, before the work that is to go there."""
+    place = folder.absolute()
+    while not place.exists():
+        place = place.parent
+    if not os.access(place, os.W_OK):
+        raise ConfigurationError(option, f"is {str(folder)!r}, and {str(place)!r} cannot be written to.")
 
 
 def stopped_folder(name: str, parameters: Mapping[str, Any]) -> Path:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import re
+import shutil
 import sys
 import tempfile
 import threading
@@ -14,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..._writing import whole
+from ... import _writing as writing
 from ...advice import KERNEL_NAMES
 from ...landmarks import METHODS
 from ...starts import STARTS
@@ -48,6 +50,8 @@ def _output(*endings: str) -> Any:
             raise click.BadParameter(f"{str(value)!r} must end in one of {', '.join(endings)}.")
         if value is not None and not value.absolute().parent.is_dir():
             raise click.BadParameter(f"{str(value)!r} is in a folder that does not exist.")
+        if value is not None and not os.access(value.absolute().parent, os.W_OK):
+            raise click.BadParameter(f"{str(value)!r} is in a folder that cannot be written to.")
         return value
 
     return check
@@ -195,7 +199,10 @@ def _optimised(request: Request, jobs: int | None) -> tuple[Optimised, str]:
             began = time.monotonic()
             with _Bar(stop) as bar:
                 optimised = request.optimised(dataset, chosen, bar.progress, bar.watch)
-            return optimised, _report(optimised, time.monotonic() - began, stop)
+            seconds = time.monotonic() - began
+            tell("computing the trace error …")
+            optimised = optimised.or_start()
+            return optimised, _report(optimised, seconds, stop)
 
     def interrupted() -> None:
         """The first Ctrl-C asks the descent to come to an end, the second leaves."""
@@ -244,7 +251,6 @@ class _Bar:
 def _report(optimised: Optimised, seconds: float, stop: threading.Event) -> str:
     data, n = optimised.dataset, optimised.request.n
     left_out = "".join(f"; {reason}: {count:,}" for reason, count in data.removed if count)
-    tell("computing the trace error …")
     rows = [["before", f"{optimised.before:.6g}", ""], ["after", f"{optimised.after:.6g}", _change(optimised)]]
     words = []
     if stop.is_set():
@@ -309,43 +315,51 @@ def _is_record(path: Path) -> bool:
 
 
 def _saved(optimised: Optimised, out: Path, plot: Path | None) -> dict[str, Path]:
-    """Write landmarks, record and picture, each whole; what each is, and where.
-
-    Where the place that was asked for cannot be written, another is taken and named: the descent is not lost.
-    """
+    """Write landmarks, record and picture, each whole; what each is, and where."""
     try:
         written = _write(optimised, out)
     except OSError as error:
-        elsewhere = Path(tempfile.mkdtemp(prefix="nystrom-")) / out.name
-        try:
-            _write(optimised, elsewhere)
-        except OSError as second:
-            raise CompanionError(
-                f"The landmarks can be saved neither as {out} ({error}) nor as {elsewhere} ({second})."
-            ) from second
-        raise CompanionError(
-            f"{out} cannot be written ({error.strerror or error}); the landmarks are in {elsewhere}."
-        ) from error
+        elsewhere = _kept_elsewhere(optimised, out.name)
+        raise CompanionError(f"{out} cannot be written ({_reason(error)}); {elsewhere}.") from error
     if plot is not None:
         from ..figures.own_data import report
 
         tell("drawing …")
         figure = report(optimised)
-        whole(plot, lambda part: figure.savefig(part))
+        try:
+            writing.whole(plot, lambda part: figure.savefig(part))
+        except OSError as error:
+            raise CompanionError(f"{plot} cannot be written ({_reason(error)}); the landmarks are in {out}.") from error
         written["picture"] = plot
     return written
 
 
-def _write(optimised: Optimised, out: Path) -> dict[str, Path]:
-    import numpy as np
+def _kept_elsewhere(optimised: Optimised, name: str) -> str:
+    """Where the landmarks are if not where they were asked for: among temporary files, or else in print."""
+    folder = None
+    try:
+        folder = Path(tempfile.mkdtemp(prefix="nystrom-"))
+        _write(optimised, folder / name)
+    except OSError as error:
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+        click.echo(optimised.frame().to_csv(index=False), nl=False)
+        return f"nor can a temporary file ({_reason(error)}): the landmarks are printed above, as CSV"
+    return f"the landmarks are in {folder / name}"
 
+
+def _reason(error: OSError) -> str:
+    return error.strerror or str(error)
+
+
+def _write(optimised: Optimised, out: Path) -> dict[str, Path]:
     record = out.with_suffix(".json")
     text = json.dumps(optimised.record(), indent=1, ensure_ascii=False) + "\n"
     if out.suffix.lower() == ".csv":
-        whole(out, lambda part: optimised.frame().to_csv(part, index=False))
+        writing.text(out, optimised.frame().to_csv(index=False))
     else:
-        whole(out, lambda part: np.save(part, optimised.landmarks, allow_pickle=False))
-    whole(record, lambda part: part.write_text(text, encoding="utf-8"))
+        writing.array(out, optimised.landmarks)
+    writing.text(record, text)
     return {"landmarks": out, "record": record}
 
 

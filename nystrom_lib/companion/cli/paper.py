@@ -10,7 +10,8 @@ import click
 
 from ..errors import Interrupted
 from ..wording import duration
-from .base import Command, table, tell
+from .base import Command, installed, table, tell
+from .folders import check_writable
 from .run import DASK, JOBS
 
 
@@ -22,7 +23,7 @@ from .run import DASK, JOBS
 )  # fmt: skip
 @click.option(
     "--work", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
-    help="Where finished repetitions are kept on the way; by default the checkout's .cache/paper.",
+    help="Where finished repetitions are kept; by default .cache/paper of a checkout, or results/unfinished.",
 )  # fmt: skip
 @JOBS
 @DASK
@@ -50,7 +51,10 @@ def paper(
     if only_list:
         _list(wanted)
         return
-    out, work = out or NEW_RESULTS, work or WORK
+    installed(*(["distributed"] if dask else []))
+    out, work = out or NEW_RESULTS, work or WORK / "paper"
+    for option, folder in (("--out", out), ("--work", work)):
+        check_writable(option, folder)
     rows: list[list[str]] = []
     for place, name in enumerate(wanted):
         tell(f"{name} ({place + 1} of {len(wanted)})")

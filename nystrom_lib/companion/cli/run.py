@@ -16,6 +16,7 @@ from .base import Command, Whole, installed
 
 if TYPE_CHECKING:
     from ..chapters import Chapter
+    from ..settings import Settings
 
 PROFILE = click.option(
     "--profile", type=click.Choice(["paper", "quick", "smoke"]), default="paper", show_default=True,
@@ -82,9 +83,10 @@ def run(
 
     this = chapter(name)
     values = merged(file, pairs)
-    check_extras(dask)
+    check_extras(this, dask)
     settings = this.settings(values, profile)
     this.ready(settings)
+    check_cluster(this, [settings], dask)
     parameters = settings.to_plain()
     folder = out or (folders.stopped_folder(name, parameters) if resume else folders.next_folder(name))
     began = time.monotonic()
@@ -93,9 +95,17 @@ def run(
     click.echo(_left_behind(folder))
 
 
-def check_extras(dask: str | None) -> None:
+def check_extras(this: Chapter, dask: str | None) -> None:
     """What a run needs besides its notebook, before it begins."""
-    installed("papermill", *(["distributed"] if dask else []))
+    installed("papermill", *this.needs, *(["distributed"] if dask else []))
+
+
+def check_cluster(this: Chapter, runs: Iterable[Settings], dask: str | None) -> None:
+    """Refuse a cluster that would have nothing to do."""
+    if dask is not None and not any(this.computes(settings) for settings in runs):
+        raise ConfigurationError(
+            "--dask", f"has nothing to do: {this.name} has no repetitions to compute here; change a parameter."
+        )
 
 
 def merged(file: Path | None, pairs: Iterable[str]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from ... import _writing as writing
 from ..wording import PLAIN, duration
 from .base import table
 
@@ -31,9 +32,9 @@ figure { margin: 0; } figure img { width: 100%; height: auto; } figcaption { fon
 def write(folder: Path, title: str, members: list[Member]) -> tuple[Path, str]:
     """Write ``comparison.html`` and ``comparison.csv``; give the page and the table as text for a terminal."""
     summary = summarise(folder, members)
-    summary.to_csv(folder / "comparison.csv", index=False)
+    writing.text(folder / "comparison.csv", summary.to_csv(index=False))
     page = folder / "comparison.html"
-    page.write_text(_page(folder, title, members, summary), encoding="utf-8")
+    writing.text(page, _page(folder, title, members, summary))
     numeric = [place for place, name in enumerate(summary.columns) if summary[name].dtype.kind in "if"]
     rows = [[_shown(value) for value in row] for row in summary.itertuples(index=False)]
     return page, table(list(summary.columns), rows, right=numeric)

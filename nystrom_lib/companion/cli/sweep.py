@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ... import _writing as writing
 from ..errors import CompanionError, ConfigurationError, Interrupted
 from ..wording import duration
 from . import folders
 from .base import Command, tell
-from .run import DASK, FILE, JOBS, PROFILE, check_extras, execute_chapter, split
+from .run import DASK, FILE, JOBS, PROFILE, check_cluster, check_extras, execute_chapter, split
 
 if TYPE_CHECKING:
     from ..chapters import Chapter
@@ -93,8 +94,9 @@ def sweep(
     from ..chapters import chapter
 
     this = chapter(name)
-    check_extras(dask)
+    check_extras(this, dask)
     members = _members(this, profile, file, pairs)
+    check_cluster(this, [this.settings(member.parameters) for member in members], dask)
     if resume and out is None:
         raise ConfigurationError("--resume", "needs --out with the folder of the sweep to go on with.")
     folder = _resumed(out, members) if resume and out is not None else _new(name, out)
@@ -184,7 +186,7 @@ def _one(this: Chapter, member: Member, folder: Path, **how: Any) -> Member:
 def _record(folder: Path, name: str, members: list[Member]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     record = {"chapter": name, "runs": [asdict(member) for member in members]}
-    (folder / RECORD).write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    writing.text(folder / RECORD, json.dumps(record, indent=1, ensure_ascii=False) + "\n")
 
 
 def _recorded(folder: Path) -> list[Mapping[str, Any]]:
@@ -200,6 +202,8 @@ def _new(name: str, out: Path | None) -> Path:
         raise ConfigurationError(
             "--out", f"is {str(out)!r}, which is not an empty folder; go on with a sweep by --resume, or name another."
         )
+    if out is not None:
+        folders.check_writable("--out", out)
     return out or folders.next_folder(f"{name}-sweep")
 
 

@@ -9,6 +9,8 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
+from ... import _writing as writing
+
 #: What the notebook format puts where nobody gave an identifier.
 _RANDOM = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){0,3}(-[0-9a-f]{12})?|[0-9a-f]{32}")
 _LANGUAGE = {"name": "python", "file_extension": ".py", "mimetype": "text/x-python", "pygments_lexer": "ipython3"}
@@ -32,7 +34,7 @@ def notebook_text(notebook: NotebookNode) -> str:
 
 def write_notebook(notebook: NotebookNode, path: Path) -> None:
     """Write a notebook."""
-    path.write_text(notebook_text(notebook), encoding="utf-8")
+    writing.text(path, notebook_text(notebook))
 
 
 def clean(notebook: NotebookNode) -> NotebookNode:

@@ -25,6 +25,7 @@ from nbformat import NotebookNode
 from papermill.exceptions import PapermillExecutionError  # type: ignore[import-untyped]
 from tqdm import tqdm
 
+from ... import _writing as writing
 from ..chapters import Chapter, chapter
 from ..errors import ChapterError, ConfigurationError, Interrupted
 from ..results import provenance
@@ -315,9 +316,7 @@ class _Record:
         self._write()
 
     def _write(self) -> None:
-        draft = self._path.with_suffix(".draft")
-        draft.write_text(json.dumps(self._content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-        draft.replace(self._path)
+        writing.text(self._path, json.dumps(self._content, indent=1, ensure_ascii=False) + "\n")
 
 
 @contextmanager
@@ -340,6 +339,9 @@ def _logging_to(path: Path) -> Iterator[None]:
             each.propagate = propagate
         with suppress(OSError):
             handler.close()
+        with suppress(OSError):  # nothing could be written
+            if path.stat().st_size == 0:
+                path.unlink()
 
 
 @contextmanager

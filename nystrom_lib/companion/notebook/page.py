@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import nystrom_lib as nl
 
+from ... import _writing as writing
 from ..chapters import Chapter, chapter
 from ..chapters import parameters as reading
 from ..checkout import RESULTS
@@ -186,10 +187,6 @@ class Page:
         if stored is None:
             results, again = self._compute(experiment), ""
         else:
-            if self.dask is not None:
-                raise ConfigurationError(
-                    "--dask", f"has nothing to do: {stored.name} is stored; change a parameter, or leave it out."
-                )
             name = name or stored.name
             results = stored.results
             again = stored.verified(recompute, self.jobs) if check is None else check(results)
@@ -269,8 +266,10 @@ class Page:
         if self.folder is not None:
             figures = self.folder / "figures"
             figures.mkdir(parents=True, exist_ok=True)
-            (figures / f"{name}.svg").write_text(svg, encoding="utf-8")
-            fig.savefig(figures / f"{name}.png", dpi=200, metadata={"Software": None})
+            writing.text(figures / f"{name}.svg", svg)
+            writing.whole(
+                figures / f"{name}.png", lambda part: fig.savefig(part, dpi=200, metadata={"Software": None})
+            )
         plt.close(fig)
         _display({"image/svg+xml": svg, "text/plain": f"<Figure {name}>"})
 

@@ -23,6 +23,7 @@ from threadpoolctl import threadpool_limits
 
 import nystrom_lib as nl
 
+from ... import _writing as writing
 from ...starts import STARTS
 from ..experiments.outcome import Array
 from ..experiments.paper import SEED
@@ -210,7 +211,7 @@ def save(table: pd.DataFrame, path: Path, *, jobs: int) -> Path:
     ]
     head = json.dumps({"machine": machine, "columns": COLUMNS})[:-1]
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(head + ', "rows": [\n' + ",\n".join(rows) + "\n]}\n", encoding="utf-8")
+    writing.text(path, head + ', "rows": [\n' + ",\n".join(rows) + "\n]}\n")
     return path
 
 

@@ -6,7 +6,7 @@ What ``nystrom optimise`` and chapter 9 do is here, once. They differ in how a r
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ import numpy as np
 
 import nystrom_lib as nl
 
+from ... import _writing as writing
 from ..checkout import NOTEBOOKS
 from ..errors import ConfigurationError
 from ..experiments import components
@@ -123,8 +124,16 @@ class Optimised:
 
     def save(self, folder: Path) -> None:
         """Leave ``landmarks.npy`` (as optimised) and ``landmarks.csv`` (in the file's units) in a folder."""
-        np.save(folder / "landmarks.npy", self.result.sample)
-        self.frame().to_csv(folder / "landmarks.csv", index=False)
+        writing.array(folder / "landmarks.npy", self.result.sample)
+        writing.text(folder / "landmarks.csv", self.frame().to_csv(index=False))
+
+    def or_start(self) -> Optimised:
+        """This, or the start if its trace error is smaller: the two were compared on some of the points only."""
+        if self.after <= self.before:
+            return self
+        reasons = (*self.result.reasons, nl.landmarks.GOT_WORSE)
+        start, error = self.result.start, self.result.start_error
+        return replace(self, result=replace(self.result, sample=start, error=error, reasons=reasons))
 
     # what it is worth
 
