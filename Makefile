@@ -63,7 +63,7 @@ refresh: setup ## set up, execute the committed notebooks again in place and sho
 test: setup ## set up, lint, then run every test: docstrings, notebooks (nbval) and the book included
 	@$(MAKE) --no-print-directory -j 2 lint compile
 	@echo "test: the library, every example in a docstring, the notebooks and the book"
-	@$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --doctest-modules --durations=15 $(TESTS)
+	@$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder --doctest-modules --durations=15 $(TESTS)
 
 compile: setup ## compile the loops, which takes a minute or two the first time and a second or two later
 	@$(BIN)/python -c 'import nystrom_lib as nl; nl.threads(1)(nl.warm_up)()' & \

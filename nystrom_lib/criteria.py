@@ -113,8 +113,13 @@ def nystrom_errors(
         raise ValueError("precision is 'extended'; it is available for the built-in kernels only.")
     approximation = NystromApproximation(kernel, sample)
     features_needed = asked != ("trace",)
+    extended = None
     if precision == "extended" or (precision == "auto" and _thin(approximation, len(data))):
-        features, residual = _extended_features(kernel, data, sample)
+        extended = _extended_features(kernel, data, sample)
+        if extended is None and precision == "extended":
+            raise ValueError("precision is 'extended'; for points so far apart it must be 'double'.")
+    if extended is not None:
+        features, residual = extended
         rank, used = features.shape[1], "extended"
     else:
         features = np.empty((len(data) if features_needed else 0, approximation.rank))
@@ -141,11 +146,13 @@ def _dropped(approximation: NystromApproximation) -> bool:
     return approximation.kernel.radial and rank < len(sample) and rank < len(np.unique(sample, axis=0))
 
 
-def _extended_features(kernel: Kernel, data: NDArray[Any], sample: Array) -> tuple[Array, Array]:
-    """Features and residuals by a double-double recursion, landmarks and data together."""
+def _extended_features(kernel: Kernel, data: NDArray[Any], sample: Array) -> tuple[Array, Array] | None:
+    """Features and residuals by a double-double recursion, landmarks and data together; None if it overflows."""
     n = len(sample)
     points = np.concatenate([sample, data.astype(np.float64, copy=False)])
     factor, left, _ = precise.pivoted_cholesky(kernel.radial, points, kernel._p, n, n, n, 0.0)
+    if not (np.isfinite(left).all() and np.isfinite(factor).all()):
+        return None
     return np.ascontiguousarray(factor[:, n:].T), left[n:]
 
 
@@ -309,6 +316,8 @@ def _graded_tail(kernel: Kernel, data: NDArray[Any], n: int) -> Array | None:
     points = data.astype(np.float64)
     factor, left, rank = precise.pivoted_cholesky(kernel.radial, points, kernel._p, N, most, n, 1e-9)
     remaining = float(left.sum())
+    if not (np.isfinite(remaining) and np.isfinite(factor).all()):
+        return None  # so far out, 32 digits have no square
     if rank <= n:
         return np.array([remaining])
     scales = np.abs(factor).max(axis=1)

@@ -33,6 +33,20 @@ def pytest_report_header() -> str:
     return f"stored repetitions are chosen by NYSTROM_TEST_SEED={os.environ['NYSTROM_TEST_SEED']}"
 
 
+#: What takes minutes, begun first: with whole files shared out among processes, the last of them would wait for it.
+LONG = ("test_wheel", "book/", "test_nbval", "test_vectors", "test_threads", "test_smoke", "cli/", "notebooks/")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Long files first, each in one piece."""
+
+    def rank(item: pytest.Item) -> int:
+        path = item.path.as_posix()
+        return next((i for i, name in enumerate(LONG) if f"/tests/{name}" in path or f"/{name}" in path), len(LONG))
+
+    items.sort(key=rank)
+
+
 @pytest.fixture(scope="session")
 def root() -> Path:
     """The folder that holds pyproject.toml."""

@@ -209,6 +209,17 @@ def test_best_rank_errors(rho: float, n: int) -> None:
             assert getattr(best, norm) == pytest.approx(getattr(exact, norm), rel=1e-7), norm
 
 
+def test_points_too_far_apart_for_32_digits() -> None:
+    """Squares of such distances overflow: 0 in double precision, NaN in the parts of a double-double."""
+    data = 1e200 * np.array([[1.0], [-1.0], [1.0], [-1.0]])
+    kernel = nl.Gaussian(rho=1.0)
+    assert nl.best_rank_errors(kernel, data, 1).trace == pytest.approx(2.0)
+    assert nl.best_rank_errors(kernel, data, 3).trace == pytest.approx(0.0, abs=1e-15)
+    assert nl.nystrom_errors(kernel, data, data[:1]).trace == pytest.approx(2.0)
+    with pytest.raises(ValueError, match="it must be 'double'"):
+        nl.nystrom_errors(kernel, data, data[:1], precision="extended")
+
+
 def test_tails_far_below_rounding() -> None:
     """Catches eigvalsh at its noise floor: these tails are a small part of N·ε·λ₁."""
     X = notebook_data()[:60]

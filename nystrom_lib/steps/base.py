@@ -69,7 +69,8 @@ class Engine:
                 self._sample = self._good
                 return i
             self._good = self._sample
-            moved = self._move(self._sample, value, gradient, used + i * per_step)
+            with np.errstate(over="ignore", invalid="ignore"):  # looked at below
+                moved = self._move(self._sample, value, gradient, used + i * per_step)
             if not np.isfinite(moved).all():
                 return i
             self._sample = moved
