@@ -153,6 +153,24 @@ def add_gram(A, r, count, B, first, columns, out, i, j):
 
 
 @jit(flags=ORDERED)
+def add_symmetric_product(A, r, B, out):
+    """out[r + l] += Σ_p A[r + l, p] B[p] for a few rows l of a symmetric A, whose upper half is there."""
+    wide()
+    rows, columns = A.shape[0], B.shape[1]
+    if PLAIN:
+        for l in range(r, r + ROWS):
+            for c in range(columns):
+                total = 0.0
+                for p in range(rows):
+                    total += (A[p, l] if p < r else A[l, p]) * B[p, c]
+                out[l, c] += total
+        return
+    there = place(out, r, 0)
+    _gram(place(A, 0, r), A.shape[1], r, address(B), columns, there, out.shape[1], columns)
+    _multiply(place(A, r, r), A.shape[1], rows - r, place(B, r, 0), columns, there, out.shape[1], columns)
+
+
+@jit(flags=ORDERED)
 def forward(L, r, T, first, columns):
     """A few rows of T from r on, in ``columns`` columns from ``first`` on, solved for; those above them are."""
     wide()

@@ -24,7 +24,18 @@ from numba import get_thread_id, prange
 from .compile import ORDERED, both, jit, wide
 from .moves import adam, finite
 from .pairs import by_norms, call, clear, column_norms, load_points, row_norms, scalars, transpose
-from .panels import LANES, ROWS, add_gram, add_product, cholesky, solve_backward, solve_forward, unsigned, up
+from .panels import (
+    LANES,
+    ROWS,
+    add_gram,
+    add_product,
+    add_symmetric_product,
+    cholesky,
+    solve_backward,
+    solve_forward,
+    unsigned,
+    up,
+)  # fmt: skip
 from .vectors import address
 
 BLOCK = 1024  #: points whose panels are kept at a time
@@ -205,14 +216,6 @@ def multiply_negated(M, D, first, last):
             M[unsigned(k), unsigned(c)] *= -D[unsigned(k), unsigned(c)]
 
 
-@jit(flags=ORDERED)
-def reflected(M, r, r_stop, c, c_stop):
-    """The tile of rows from c and columns from r becomes the transpose of that of rows from r and columns from c."""
-    for k in range(c, c_stop):
-        for l in range(r, min(r_stop, k)):
-            M[unsigned(k), unsigned(l)] = M[unsigned(l), unsigned(k)]
-
-
 @both(flags=ORDERED)
 def point_panels(radial, loop, p, n, X, picks, start, count, centre, work):
     """Panels of ``count`` points from ``start`` on, brought from kernel values to P, Aᵀ and K̂(x, x)."""
@@ -243,8 +246,8 @@ def point_panels(radial, loop, p, n, X, picks, start, count, centre, work):
 
 
 @both(flags=ORDERED)
-def add_panels(panels, work):
-    """M += A Aᵀ, its upper half, and G += P (X, 1), over the panels in order."""
+def add_panels(panels, last, work):
+    """M += A Aᵀ, its upper half, and G += P (X, 1), over the panels in order; after the last of them M becomes −Q."""
     P, AT, XA, M, G = work.P, work.AT, work.XA, work.M, work.G
     rows, columns = M.shape
     tiles, tile, depth = AT.shape[0], AT.shape[2], XA.shape[1]
@@ -252,38 +255,29 @@ def add_panels(panels, work):
         wide()
         I = folded(np.int64(index), tiles)
         left = AT[I]
-        first, last = I * tile, min((I + 1) * tile, rows)
+        first, stop = I * tile, min((I + 1) * tile, rows)
         for J in range(I, tiles):
             right, width = AT[J], min(tile, columns - J * tile)
             for top in range(0, panels * depth, DEPTH):
                 count = min(DEPTH, panels * depth - top)
-                for r in range(first, last, ROWS):
+                for r in range(first, stop, ROWS):
                     left_of = (r - first) // LANES * LANES if J == I else 0  # below the diagonal nothing is needed
                     add_gram(left[top:], r - first, count, right[top:], left_of, width - left_of, M, r, J * tile)
         for panel in range(panels):
             slopes, points = P[panel], XA[panel]
-            for r in range(first, last, ROWS):
+            for r in range(first, stop, ROWS):
                 add_product(slopes, r, depth, points, 0, 0, G.shape[1], G)
+        if last:
+            multiply_negated(M, work.D, first, stop)
 
 
 @both(flags=ORDERED)
 def finish(work):
-    """M becomes −Q, both halves of it, and G loses Q (S, 1)."""
-    S, D, M, G = work.S, work.D, work.M, work.G
-    rows = M.shape[0]
-    tiles, tile = work.AT.shape[0], work.AT.shape[2]
-    for index in prange(tiles):
+    """G loses Q (S, 1)."""
+    S, M, G = work.S, work.M, work.G
+    for index in prange(M.shape[0] // ROWS):
         wide()
-        I = folded(np.int64(index), tiles)
-        first, last = I * tile, min((I + 1) * tile, rows)
-        multiply_negated(M, D, first, last)
-        for J in range(I, tiles):
-            reflected(M, first, last, J * tile, min((J + 1) * tile, rows))
-    for index in prange(tiles):
-        wide()
-        I = np.int64(index)
-        for r in range(I * tile, min((I + 1) * tile, rows), ROWS):
-            add_product(M, r, rows, S, 0, 0, G.shape[1], G)
+        add_symmetric_product(M, np.int64(index) * ROWS, S, G)
 
 
 @both(flags=ORDERED, loops=False)
@@ -306,7 +300,7 @@ def gradient(radial, loop, p, sample, X, picks, centre, ridge, work, out):
     for start in range(0, b, panels * width):
         count = min(panels * width, b - start)
         point_panels(radial, loop, p, n, X, picks, start, count, centre, work)
-        add_panels((count + width - 1) // width, work)
+        add_panels((count + width - 1) // width, start + count == b, work)
         for j in range(count):
             explained += work.explained[j // width, j % width]
     finish(work)
