@@ -17,7 +17,7 @@ from llvmlite.binding import get_host_cpu_features
 from numba import prange, types
 from numba.extending import intrinsic
 
-from .compile import ORDERED, PLAIN, SUMS, both, jit, wide
+from .compile import ORDERED, PLAIN, both, jit, wide
 from .vectors import _Vectors, _word, address
 
 unsigned = np.uintp  # indices that spare numba's test for negative ones, which stops LLVM from vectorising
@@ -30,7 +30,7 @@ VECTORS = 3  #: vectors of a block: times ROWS they are sums, and must leave som
 WIDTH = 48  #: columns of a panel of landmarks
 DEPTH = 2 * WIDTH  #: rows that a factorisation takes at a time
 
-MULTIPLY, GRAM, FORWARD, BACKWARD = range(4)
+MULTIPLY, GRAM, LESS_GRAM, FORWARD, BACKWARD = range(5)
 
 
 @jit()
@@ -40,8 +40,8 @@ def up(size, step):
 
 
 def _kernel(kind: int):
-    """A few rows of a panel: products added (MULTIPLY, or GRAM where the coefficients of a row stand in a column), or
-    subtracted and the few solved for (FORWARD, BACKWARD).
+    """A few rows of a panel: products added (MULTIPLY, or GRAM where the coefficients of a row stand in a column) or
+    subtracted (LESS_GRAM), or subtracted and the few solved for (FORWARD, BACKWARD).
     """
 
     def typed(typingctx, X, x_stride, count, T, t_stride, out, out_stride, columns):
@@ -58,7 +58,7 @@ def _kernel(kind: int):
             last = builder.add(first, count)
 
             def scalar(l, column):
-                place = (column, x_stride, row[l]) if kind == GRAM else (row[l], x_stride, column)
+                place = (column, x_stride, row[l]) if kind in (GRAM, LESS_GRAM) else (row[l], x_stride, column)
                 return builder.load(v.at(X, *place, v.scalar))
 
             inverse = []
@@ -75,7 +75,7 @@ def _kernel(kind: int):
                         x = v.splat(scalar(l, j), v.type)
                         for place, t in zip(found[l * vectors :], loaded, strict=False):
                             v.add_product(place, x, t)
-                combine = builder.fadd if own is None else builder.fsub
+                combine = builder.fadd if kind in (MULTIPLY, GRAM) else builder.fsub
                 before = [v.load(out, row[l], out_stride, k) for l in rows for k in places]
                 left = [combine(a, builder.load(b)) for a, b in zip(before, found, strict=True)]
                 if own is not None:
@@ -106,11 +106,11 @@ def _kernel(kind: int):
 
         return signature, generate
 
-    typed.__name__ = ("multiply", "gram", "forward", "backward")[kind]
+    typed.__name__ = ("multiply", "gram", "less_gram", "forward", "backward")[kind]
     return intrinsic(typed)
 
 
-_multiply, _gram, _forward, _backward = map(_kernel, (MULTIPLY, GRAM, FORWARD, BACKWARD))
+_multiply, _gram, _less_gram, _forward, _backward = map(_kernel, (MULTIPLY, GRAM, LESS_GRAM, FORWARD, BACKWARD))
 
 
 @jit()
@@ -213,13 +213,18 @@ def solve_backward(U, T, columns):
         backward(U, r, T, columns)
 
 
-@jit(flags=SUMS)
-def dot(A, a, b, count):
-    """Σ_i A[a, i] A[b, i] over the first ``count``."""
-    total = 0.0
-    for i in range(count):
-        total += A[unsigned(a), unsigned(i)] * A[unsigned(b), unsigned(i)]
-    return total
+@jit(flags=ORDERED)
+def less_own_square(U, r):
+    """U[r + l, r + c] −= Σ_{p<r} U[p, r + l] U[p, r + c] for as many rows l and columns c as are done together."""
+    wide()
+    if PLAIN:
+        for l in range(r, r + ROWS):
+            for c in range(r, r + LANES):
+                for p in range(r):
+                    U[l, c] -= U[p, l] * U[p, c]
+        return
+    here, above = place(U, r, r), place(U, 0, r)
+    _less_gram(above, U.shape[1], r, above, U.shape[1], here, U.shape[1], LANES)
 
 
 @jit(flags=ORDERED)
@@ -228,9 +233,12 @@ def diagonal_block(U, L, s, e, floor):
     wide()
     smallest = np.inf
     for r in range(s, e, ROWS):
+        less_own_square(U, r)
         for a in range(r, r + ROWS):
             for b in range(r, a + 1):
-                left = U[b, a] - dot(L, a, b, b)
+                left = U[b, a]
+                for p in range(r, b):
+                    left -= L[a, p] * L[b, p]
                 if b < a:
                     L[a, b] = left / L[b, b]
                 else:
