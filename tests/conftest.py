@@ -34,7 +34,7 @@ def pytest_report_header() -> str:
 
 
 #: What takes minutes, begun first: with whole files shared out among processes, the last of them would wait for it.
-LONG = ("test_wheel", "book/", "test_nbval", "test_vectors", "test_threads", "test_smoke", "cli/", "notebooks/")
+LONG = ("test_wheel", "test_nbval", "book/", "test_vectors", "test_threads", "test_smoke", "cli/", "notebooks/")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

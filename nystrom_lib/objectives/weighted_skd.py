@@ -103,7 +103,10 @@ class WeightedSKD(Discrepancy):
             g, over_data = sums.over(sample, self.data, batch)
             scale = N / (len(batch) or N)
             g *= scale
-            a = solve(self.kernel.squared(sample), g)
+            try:
+                a = solve(self.kernel.squared(sample), g)
+            except check.NotFinite:
+                return np.nan, np.full_like(sample, np.nan)
             _, over_landmarks = among.over(sample, sample, weights=a)
             return -float(g @ a), 2.0 * a[:, None] * (over_landmarks - scale * over_data)
 

@@ -202,8 +202,12 @@ class Tab:
         """Wait until an expression is true."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            if self.run(f"Boolean({script})"):
-                return
+            try:
+                if self.run(f"Boolean({script})"):
+                    return
+            except BrowserError as error:
+                if "navigated" not in str(error):  # a page that leads on to another
+                    raise
             time.sleep(0.05)
         raise BrowserError(f"This did not become true within {seconds} s: {script}")
 

@@ -68,7 +68,7 @@ def test_the_stored_answers_are_those_of_the_numbers() -> None:
     )
     ratio = trace.query("stage == 'optimised'")["E_tr"].median() / means.query("stage == 'initial'")["E_tr"].median()
     assert answers["X1"].cases["digits"] == pytest.approx(ratio, rel=1e-12)
-    paragraph, _, *rows = beyond_answers.page(RESULTS).splitlines()
+    paragraph, _, *rows = beyond_answers.page(beyond_answers.stored_answers(RESULTS)).splitlines()
     rows = rows[2:]
     assert f"on {answers['X2'].passed} of 8 problems" in paragraph
     assert [row.split("|")[1].strip() for row in rows] == list(beyond.QUESTIONS)
@@ -77,6 +77,7 @@ def test_the_stored_answers_are_those_of_the_numbers() -> None:
 
 def test_without_results_there_are_no_answers(tmp_path) -> None:
     assert beyond_answers.stored_answers(tmp_path) == {}
+    assert "make beyond" in beyond_answers.story({})
 
 
 # -- studies ---------------------------------------------------------------------------------------------------------

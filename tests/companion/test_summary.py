@@ -56,4 +56,4 @@ def test_the_short_table_has_a_row_for_each_experiment() -> None:
     named = [("n = 1", results([8.0, 6.0, 4.0], [2.0, 7.0, 3.0])), ("n = 2", results([2.9], [1.53]))]
     table = summary.medians_in_short(named, ["E_tr"])
     assert table.iloc[:, 0].tolist() == ["n = 1", "n = 2"]
-    assert table[r"$\mathcal E_{\mathrm{tr}}$"].tolist() == ["6.00 → 3.00", "2.90 → 1.53"]
+    assert table[r"of $\mathcal E_{\mathrm{tr}}$"].tolist() == ["6.00 → 3.00", "2.90 → 1.53"]

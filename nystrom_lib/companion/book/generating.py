@@ -38,6 +38,7 @@ def generate(source: Path, results: Path, chapters: Sequence[Chapter], executed:
     archive = Archive(results)
     stored = landing.load(archive)
     verdicts = claims.judge(archive)
+    answers = beyond_answers.stored_answers(results)
     parts = {
         "answer.svg": landing.figure_svg(stored),
         "answer.md": landing.figure_block(landing.alt_text(stored)),
@@ -45,7 +46,8 @@ def generate(source: Path, results: Path, chapters: Sequence[Chapter], executed:
         "citation.md": landing.citation(),
         "claims.md": claims.page(verdicts),
         "learned.md": learned.page(stored),
-        "beyond.md": beyond_answers.page(results),
+        "beyond.md": beyond_answers.page(answers),
+        "story.md": beyond_answers.story(answers),
         "status.md": status.page(chapters, source / "notebooks", stored, executed),
         **pictures.parts(),
     }

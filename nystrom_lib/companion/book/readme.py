@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ..checkout import RESULTS, ROOT
+from ..claims import beyond_answers
 from ..results.archive import Archive
 from ..studies.large_descent import PAPER_MACHINE, PAPER_SECONDS
 from ..studies.timings import stored_threads
@@ -24,7 +25,7 @@ def block(results: Path = RESULTS) -> str:
     timings = archive.timings()
     if timings is not None:
         lines.append(_speed(timings))
-    return "\n".join([BEGIN, *lines, END])
+    return "\n".join([BEGIN, *lines, "", beyond_answers.story(beyond_answers.stored_answers(results)), END])
 
 
 def _speed(timings: dict[str, Any]) -> str:

@@ -60,16 +60,17 @@ def _medians(
     return studies.medians({key: each for key, each in results.items() if key[1] in ways}, quantity, stage)
 
 
-def page(folder: Path) -> str:
+def page(answers: Mapping[str, Answer]) -> str:
     """MyST Markdown: a table of the questions, with the answers that stored results give."""
-    answers = stored_answers(folder)
     rows = [_row(question, answers.get(name)) for name, question in QUESTIONS.items()]
     table = markdown_table(["", "question", "answer", "cases", "chapter"], rows)
-    return f"{story(answers)}\n\n{table}\n" if answers else f"{table}\n"
+    return f"{story(answers)}\n\n{table}\n"
 
 
 def story(answers: Mapping[str, Answer]) -> str:
     """In one paragraph: what the paper shows, what does better, and what we recommend."""
+    if not answers:
+        return "Its results are not here: `make beyond` computes them."
     means, paper, starts = answers["X1"], answers["X2"], answers["X4"]
     ratios = list(means.cases.values())
     return (

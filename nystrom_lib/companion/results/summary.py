@@ -135,7 +135,7 @@ def medians_in_short(rows: Iterable[tuple[str, Results]], criteria: Sequence[str
             {
                 "median before → after": name,
                 **{
-                    WRITTEN[criterion]: " → ".join(map(number, change(results, criterion).medians))
+                    f"of {WRITTEN[criterion]}": " → ".join(map(number, change(results, criterion).medians))
                     for criterion in criteria
                 },
             }
