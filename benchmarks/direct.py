@@ -22,11 +22,11 @@ from nystrom_lib.companion import Experiment, paper_experiment
 from nystrom_lib.companion.experiments.protocol import load_data
 from nystrom_lib.companion.experiments.seeds import Axis, seed_for
 from nystrom_lib.companion.results.table import Results
+from nystrom_lib.landmarks import LEAST_BATCH
 
 FOLDER = Path(__file__).resolve().parent.parent / "results"
 FILE = FOLDER / "direct_descent.json"
 STARTS = 5
-LEAST_BATCH = 96
 PROBLEMS = {
     "bi-Gaussian, ρ = 1": "figure-2-n50",
     "bi-Gaussian, ρ = 16": "figure-2-n50-rho16",
