@@ -5,10 +5,15 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from nystrom_lib.companion.book import landing, status
+from nystrom_lib.companion.checkout import RESULTS
+from nystrom_lib.companion.claims import beyond_answers
 from nystrom_lib.companion.figures import answer
+from nystrom_lib.companion.results.archive import Archive
+from nystrom_lib.companion.results.summary import change
 
 
 def results(initial: list[float], optimised: list[float]) -> Any:
@@ -70,6 +75,16 @@ def test_no_row_of_the_figure_is_squeezed_by_those_of_another_scale() -> None:
     near, apart = answer.before_and_after(landing.panels(far)).axes
     assert near.get_xlim()[1] < 10.0 < 1e3 < apart.get_xlim()[1]
     assert [len(axes.get_yticks()) for axes in (near, apart)] == [8, 3]
+
+
+def test_the_words_of_the_answer_are_those_of_the_results() -> None:
+    """Catches "mostly", or "do better still", where the stored results no longer say so."""
+    stored = landing.load(Archive(RESULTS))
+    improved = np.concatenate([change(stored[name], "trace").better for name in landing.TITLES])
+    assert 0.5 < improved.mean() < 1.0
+    answers = beyond_answers.stored_answers(RESULTS)
+    weighted, trace = (answers[name].cases for name in ("X7", "X8"))  # over the radial SKD, over the weighted one
+    assert all(trace[problem] * weighted[problem] < 1.0 for problem in trace)
 
 
 def test_the_foot_of_a_chapter_is_read() -> None:
