@@ -49,7 +49,7 @@ def test_the_figures_of_the_paper_keep_their_numbers(pages: Pages) -> None:
     """Catches a heading called "Figure 3", which takes the figure's id and with it the paper's number."""
     theirs = []
     for chapter, name in enumerate(CHAPTER_PAGES, start=1):
-        captions = [tag.get_text().strip() for tag in pages[name].select("[id] .caption-number")]
+        captions = [tag.get_text().strip() for tag in pages[name].select("figure .caption-number")]
         numbers = [caption.partition(" (")[0] for caption in captions]
         assert numbers == [f"Figure {chapter}.{place}" for place in range(1, len(captions) + 1)], name
         theirs += [caption.partition(" (")[2] for caption in captions if "(" in caption]
@@ -58,7 +58,7 @@ def test_the_figures_of_the_paper_keep_their_numbers(pages: Pages) -> None:
 
 #: Several sections in a row, of which the first is said to be the paper's.
 ROW = re.compile(r"([Pp]aper §[\d.–]+)(?:(?:,| and|, and) §[\d.–]+)+")
-OLD = re.compile(r"(?<![Pp]aper )§ ?\d|\bSections? \d|(?<!paper's )\bFigures? \d+\b(?!\.\d)")
+OLD = re.compile(r"(?<![Pp]aper )§ ?\d|\bSections? \d|(?<!paper['’]s )\bFigures? \d+\b(?!\.\d)")
 
 
 def old_forms(page: Tag) -> list[str]:
