@@ -187,12 +187,17 @@ BAD_KERNELS: dict[str, tuple[str, Callable[[], Any]]] = {
     "rho<0": ("rho", lambda: nl.Gaussian(rho=-1.0)),
     "rho=nan": ("rho", lambda: nl.Gaussian(rho=float("nan"))),
     "rho=inf": ("rho", lambda: nl.Gaussian(rho=float("inf"))),
+    "rho=1e-320": ("rho", lambda: nl.Gaussian(rho=1e-320)),
+    "rho=1e308": ("rho", lambda: nl.Gaussian(rho=1e308)),
     "rho=text": ("rho", lambda: nl.Gaussian(rho="1")),  # type: ignore[arg-type]
     "rho=array": ("rho", lambda: nl.Gaussian(rho=np.ones(2))),  # type: ignore[arg-type]
     "nu=1": ("nu", lambda: nl.Matern(1.0)),
     "lengthscale=0": ("lengthscale", lambda: nl.Matern(1.5, lengthscale=0.0)),
+    "lengthscale=1e-320": ("lengthscale", lambda: nl.Matern(1.5, lengthscale=1e-320)),
+    "lengthscale=1e200": ("lengthscale", lambda: nl.RationalQuadratic(lengthscale=1e200)),
     "lengthscale=nan": ("lengthscale", lambda: nl.RationalQuadratic(lengthscale=float("nan"))),
     "alpha<0": ("alpha", lambda: nl.RationalQuadratic(alpha=-1.0)),
+    "alpha=1e17": ("alpha", lambda: nl.RationalQuadratic(alpha=1e17)),
     "degree=0": ("degree", lambda: nl.Polynomial(degree=0)),
     "degree=1.5": ("degree", lambda: nl.Polynomial(degree=1.5)),  # type: ignore[arg-type]
     "offset<0": ("offset", lambda: nl.Polynomial(offset=-1.0)),
