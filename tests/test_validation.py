@@ -214,6 +214,12 @@ def test_bad_kernel_parameters_are_named(case: str) -> None:
     assert one_sentence(caught.value)
 
 
+def test_a_number_of_too_many_digits_is_one_that_is_not_finite() -> None:
+    """Catches a sentence that calls a number none."""
+    with pytest.raises(ValueError, match=r"^rho is 10+…; it must be finite\.$"):
+        nl.Gaussian(rho=10**400)
+
+
 def gd(**options: Any) -> Any:
     return nl.gradient_descent(KERNEL, X, S, **{"step": 1e-3, "iterations": 3, **options})
 

@@ -382,12 +382,22 @@ def test_commit_and_dirty_flag(tmp_path: Path) -> None:
     assert provenance.git_state(tmp_path) == (commit, True)
 
 
-@pytest.mark.parametrize("place", [".venv/site-packages", "."])
+@pytest.mark.parametrize("place", [".venv/site-packages", ".", "copies"])
 def test_another_repository_around_the_package_is_not_ours(tmp_path: Path, place: str) -> None:
     """Catches the commit of a user's project in the records, where the package is installed inside of it."""
-    repository(tmp_path, "paper.tex")
-    (tmp_path / place / "nystrom_lib").mkdir(parents=True)
+    repository(tmp_path, "paper.tex", "copies/nystrom_lib/code.py")
+    (tmp_path / place / "nystrom_lib").mkdir(parents=True, exist_ok=True)
     assert provenance.git_state(tmp_path / place) == (None, None)
+
+
+def test_looking_at_a_repository_writes_nothing_into_it(tmp_path: Path) -> None:
+    """Catches an index that is renewed by the way: a full disk, or a kill, left its lock, and nobody could commit."""
+    repository(tmp_path, "nystrom_lib/code.py")
+    index = tmp_path / ".git" / "index"
+    os.utime(tmp_path / "nystrom_lib" / "code.py", (1e9, 1e9))  # what git would note
+    before = index.read_bytes()
+    assert provenance.git_state(tmp_path)[1] is False
+    assert index.read_bytes() == before
 
 
 def test_a_hook_of_another_repository_lends_us_no_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
