@@ -108,6 +108,14 @@ def positive(name: str, value: Any) -> float:
     return number
 
 
+def magnitude(name: str, value: Any, most: float) -> float:
+    """A number from 1/``most`` to ``most``."""
+    number = positive(name, value)
+    if not 1.0 / most <= number <= most:
+        raise ValueError(f"{name} is {shown(value)}; it must be from {1.0 / most:g} to {most:g}.")
+    return number
+
+
 def real(name: str, value: Any) -> float:
     """A finite number."""
     try:

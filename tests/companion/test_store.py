@@ -155,6 +155,17 @@ def test_a_changed_row_is_named(tmp_path: Path, statement: str, named: str) -> N
         open_again(tmp_path)
 
 
+@pytest.mark.parametrize("letters", [b"CREATE TABLE arrays", b"tablearraysarrays"])
+def test_a_description_of_tables_that_is_no_text_is_named(tmp_path: Path, letters: bytes) -> None:
+    """Catches a UnicodeDecodeError: SQLite quotes what it cannot read, and Python cannot read the quotation."""
+    path = filled(tmp_path)
+    good = path.read_bytes()
+    assert good.count(letters) == 1
+    path.write_bytes(good.replace(letters, letters[:-6] + b"\xff" * 6))
+    with pytest.raises(DamagedStoreError, match="is damaged"):
+        open_again(tmp_path)
+
+
 def test_a_store_of_a_later_version_is_refused(tmp_path: Path) -> None:
     sql(filled(tmp_path), "PRAGMA user_version = 99")
     with pytest.raises(StoreError, match="has format 99"):
