@@ -45,6 +45,7 @@ from .kernels import (
 )
 from .landmarks import Landmarks, find_landmarks
 from .lipschitz import LipschitzBound, lipschitz_bound
+from .local_approximation import LocalApproximation
 from .objectives import LocalTraceError, Objective, RadialSKD, TraceError, WeightedSKD
 from .radial_skd import radial_skd, skd_coefficient, squared_frobenius_norm
 from .samples import uniform_indices, uniform_sample
@@ -77,6 +78,7 @@ __all__ = [
     "Kernel",
     "Landmarks",
     "LipschitzBound",
+    "LocalApproximation",
     "LocalTraceError",
     "Matern",
     "Momentum",

@@ -13,13 +13,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _validation as check
+from ._local import NEIGHBOURS
 from ._threads import threads
 from ._validation import Array, as_writable
 from .advice import advised_batch_size, advised_iterations, advised_step
-from .approximation import NystromApproximation
 from .descent import Budget, DescentError, Draw, Look, follow, independent_batches, no_batches, shuffled_batches
 from .exchange import AdamWithExchanges
 from .kernels import Kernel, require
+from .local_approximation import affordable, by_nearest
 from .objectives import OBJECTIVES, Objective
 from .starts import STARTS
 from .steps import LBFGS, Adam, FixedStep, StepRule
@@ -48,7 +49,7 @@ class Landmarks:
     method: str  #: what they were found with
     reasons: tuple[str, ...]  #: a sentence for each choice
     start_error: float  #: mean of K(x, x) − K̂(x, x) over the points judged, before the descent
-    error: float  #: the same of ``sample``; times N it estimates the trace error
+    error: float  #: the same of ``sample``; times N it estimates the trace error, or a bound of it from n = 4,001 on
     indices: NDArray[np.int64] | None  #: where the landmarks stand in the data, if they are data points
     steps: int  #: steps of descent taken
     start: Array  #: the sample before the descent
@@ -72,7 +73,8 @@ def find_landmarks(
     By default a descent on the trace error itself (:class:`TraceError`) with batches, by :class:`Adam`, from a uniform
     sample, with a few early exchanges of landmarks that explain little; for thousands of landmarks each point looks
     only at those nearest to it (:class:`LocalTraceError`). The sample returned is never worse than the start, judged
-    on points drawn for that purpose. ``.reasons`` says what was chosen and why.
+    on points drawn for that purpose; more than 4,000 landmarks of a radial kernel are judged, too, by those nearest to
+    each point, so that tens of thousands need no factor of K_S. ``.reasons`` says what was chosen and why.
 
     Parameters
     ----------
@@ -192,7 +194,7 @@ class _Search:
     def choose(self, method: str) -> Landmarks:
         """Points without a descent."""
         drawn = STARTS[method].draw(self.kernel, self.data, self.n, self.for_start)
-        error, why = self.judge(drawn.points), (f"Chosen by {method!r}, as asked.",)
+        error, why = self.judge(drawn.points), (f"Chosen by {method!r}, as asked.", *self.caveats)
         return Landmarks(drawn.points, method, why, error, error, drawn.indices, 0, drawn.points)
 
     def descend(
@@ -205,6 +207,7 @@ class _Search:
     ) -> Landmarks:
         """Move, and keep the better of beginning and end."""
         first, indices = begun
+        self.reasons.extend(self.caveats)
         began = time.perf_counter()
         before = self.judge(first)
         if seconds is not None:
@@ -252,10 +255,17 @@ class _Search:
         """An error that is rounding."""
         return 1e-14 * float(self.kernel.diagonal(self.judges).mean())
 
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """What to know of the errors."""
+        if not by_nearest(self.kernel, self.n):
+            return ()
+        return (f"Errors are upper bounds, from the {NEIGHBOURS} landmarks nearest to each point.",)
+
     def judge(self, sample: Array) -> float:
         """The mean error at those points."""
         with threads(1) if len(sample) <= FEW else nullcontext():
-            return float(NystromApproximation(self.kernel, sample).residuals(self.judges).mean())
+            return float(affordable(self.kernel, sample).residuals(self.judges).mean())
 
     def looks(self, watch: Callable[[float, float], object], budget: Budget) -> Look:
         """Judge the sample on the way, but not so often that it costs much."""
