@@ -24,6 +24,7 @@ from .kernels import Gaussian, Kernel, Matern, RationalQuadratic
 from .lipschitz import lipschitz_bound
 from .radial_skd import checked, radial_skd
 from .samples import uniform_indices
+from .sources import Source
 
 __all__ = [
     "Advice",
@@ -73,7 +74,7 @@ class Advice:
     reasons: tuple[str, ...]  #: a sentence for each choice, those of the caller included
 
 
-def median_rho(data: ArrayLike, seed: int = 0) -> float:
+def median_rho(data: ArrayLike | Source, seed: int = 0) -> float:
     """ρ by the median rule: 1 over the median of ‖x − t‖² among the data, so that K is e⁻¹ at a typical distance.
 
     Pairs of equal points do not count. More than a thousand points are represented by a thousand of them.
@@ -86,7 +87,7 @@ def median_rho(data: ArrayLike, seed: int = 0) -> float:
     """
     from scipy.spatial.distance import pdist
 
-    some = _some(check.points("data", data), _PAIRS_FROM, seed)
+    some = _some(data if isinstance(data, Source) else check.points("data", data), _PAIRS_FROM, seed)
     squared = pdist(some - some.mean(axis=0), "sqeuclidean")
     apart = squared[squared > 0.0]
     if len(apart) == 0:
@@ -313,8 +314,10 @@ def _width(kernel: Kernel, data: Array) -> float:
     return float(median_rho(data) ** -0.5)
 
 
-def _some(data: NDArray[Any], most: int, seed: int) -> Array:
+def _some(data: NDArray[Any] | Source, most: int, seed: int) -> Array:
     """At most so many of the points, as float64, drawn without replacement but left in order."""
+    if isinstance(data, Source):
+        return data.rows(data.choose(most, check.generator("seed", _seed(seed, _POINTS)))).astype(np.float64)
     N = len(data)
     if N > most:
         data = data[np.sort(uniform_indices(N, most, _seed(seed, _POINTS)))]

@@ -22,7 +22,9 @@ from .exchange import AdamWithExchanges
 from .kernels import Kernel, require
 from .local_approximation import affordable, by_nearest
 from .objectives import OBJECTIVES, Objective
+from .sources import Source
 from .starts import STARTS
+from .starts.base import Drawn
 from .steps import LBFGS, Adam, FixedStep, StepRule
 
 __all__ = ["Landmarks", "find_landmarks"]
@@ -33,6 +35,7 @@ METHODS = ("auto", *OBJECTIVES, *STARTS)
 LEAST_BATCH = 96  #: points of a batch at least: fewer say too little, and cost hardly less
 JUDGED = 2_048  #: points on which start and end are compared
 EPOCHS = 1_000_000  #: up to this many points, batches go through the data in shuffled order, without repeats
+ROOM = 2**26  #: coordinates of a source that are held in memory at most: half a gigabyte
 LOCAL = 2_000  #: from so many landmarks on, each point looks only at those nearest to it
 WHOLE = 5_000  #: points for descents that need exact gradients
 FEW = 500  #: up to so many landmarks one thread judges them soon enough, and loops for several need not be compiled
@@ -57,7 +60,7 @@ class Landmarks:
 
 def find_landmarks(
     kernel: Kernel,
-    data: ArrayLike,
+    data: ArrayLike | Source,
     n: int,
     *,
     method: str = "auto",
@@ -81,7 +84,8 @@ def find_landmarks(
     kernel
         The kernel K.
     data
-        The points, a row each; a memory map will do.
+        The points, a row each, or what :func:`open_data` gives: of more than a million points so many are read, drawn
+        at random, and everything below is of those, but the error, which is of others drawn for that purpose.
     n
         How many landmarks, from 1 to N.
     method
@@ -109,7 +113,9 @@ def find_landmarks(
     >>> nl.approximation_factors(kernel, data, landmarks.sample, "trace").trace < 1.4
     True
     """
-    kernel, data = require(kernel), as_writable(check.points("data", data))
+    kernel = require(kernel)
+    if not isinstance(data, Source):
+        data = as_writable(check.points("data", data))
     n = check.whole("n", n, least=1, most=len(data), why=", the number of data points")
     if iterations is not None:
         iterations = check.whole("iterations", iterations, least=0)
@@ -130,16 +136,28 @@ class _Search:
     def __init__(
         self,
         kernel: Kernel,
-        data: NDArray[Any],
+        data: NDArray[Any] | Source,
         n: int,
         rng: np.random.Generator,
         progress: Callable[[int], object] | None,
         watch: Callable[[float, float], object] | None,
     ) -> None:
-        self.kernel, self.data, self.n, self.progress, self.watch = kernel, data, n, progress, watch
+        self.began = time.perf_counter()
+        self.kernel, self.n, self.progress, self.watch = kernel, n, progress, watch
         self.for_start, self.for_batches, self.for_exchanges, self.for_judges = rng.spawn(4)
         self.reasons: list[str] = []
-        self.began = time.perf_counter()
+        self.beyond: Source | None = None  # what the data at hand are only a part of, and where they stand in it
+        self.numbers: NDArray[np.int64] | None = None
+        self.data = self.at_hand(data, rng) if isinstance(data, Source) else data
+
+    def at_hand(self, source: Source, rng: np.random.Generator) -> NDArray[Any]:
+        """All points of a source, or as many as a descent can make use of."""
+        most = max(self.n, min(EPOCHS, ROOM // source.d))
+        if len(source) <= most:
+            return source.all().astype(np.float64, copy=False)
+        self.beyond, self.numbers = source, source.choose(most, rng.spawn(1)[0])
+        self.reasons.append(f"Of {len(source):,} points it looks at {most:,}, drawn at random.")
+        return source.rows(self.numbers).astype(np.float64, copy=False)
 
     # --- what to do
 
@@ -166,13 +184,17 @@ class _Search:
         if isinstance(start, str):
             check.choice("start", start, STARTS, ", or points")
             self.reasons.append(f"Begun at a sample chosen by {start!r}.")
-            drawn = STARTS[start].draw(self.kernel, self.data, self.n, self.for_start)
-            return drawn.points, drawn.indices
+            return self.chosen_by(start)
         points = check.float_points("start", start, dimension=self.data.shape[1])
         if len(points) != self.n:
             raise ValueError(f"start has {len(points)} points; it must have n = {self.n}.")
         self.reasons.append("Begun at the points given.")
         return points.copy(), None
+
+    def chosen_by(self, start: str) -> Drawn:
+        """Points by name, and where they are in all of the data."""
+        points, indices = STARTS[start].draw(self.kernel, self.data, self.n, self.for_start)
+        return Drawn(points, indices if indices is None or self.numbers is None else self.numbers[indices])
 
     def plan(self, method: str, objective: Objective, first: Array) -> tuple[StepRule, int, Draw, int]:
         """Rule, batch size, batches, and how many steps by default."""
@@ -193,9 +215,10 @@ class _Search:
 
     def choose(self, method: str) -> Landmarks:
         """Points without a descent."""
-        drawn = STARTS[method].draw(self.kernel, self.data, self.n, self.for_start)
-        error, why = self.judge(drawn.points), (f"Chosen by {method!r}, as asked.", *self.caveats)
-        return Landmarks(drawn.points, method, why, error, error, drawn.indices, 0, drawn.points)
+        points, indices = self.chosen_by(method)
+        error = self.judge(points)
+        self.reasons.extend((f"Chosen by {method!r}, as asked.", *self.caveats))
+        return Landmarks(points, method, tuple(self.reasons), error, error, indices, 0, points)
 
     def descend(
         self,
@@ -246,6 +269,8 @@ class _Search:
     @cached_property
     def judges(self) -> NDArray[Any]:
         """The points on which samples are compared."""
+        if self.beyond is not None:
+            return self.beyond.rows(self.beyond.choose(JUDGED, self.for_judges)).astype(np.float64)
         N = len(self.data)
         chosen = self.for_judges.choice(N, JUDGED, replace=False) if N > JUDGED else slice(None)
         return np.ascontiguousarray(self.data[chosen])

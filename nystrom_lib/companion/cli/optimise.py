@@ -26,6 +26,7 @@ from .base import Command, Whole, installed, table, tell
 from .run import JOBS
 
 if TYPE_CHECKING:
+    from ...estimates import Estimate
     from ..studies.own_data import Optimised, Request
 
 #: What the library calls an option, and what it is called here: its sentences are passed on.
@@ -64,7 +65,7 @@ def _listed(context: click.Context, parameter: click.Parameter, value: tuple[str
 
 
 @click.command("optimise", cls=Command, short_help="good landmarks for your own file")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", type=click.Path(exists=True, path_type=Path))
 @click.option("-n", "n", type=Whole(1), default=100, show_default=True, help="How many landmark points.")
 @click.option(
     "-o", "--out", type=click.Path(dir_okay=False, path_type=Path), callback=_output(".npy", ".csv"),
@@ -130,9 +131,10 @@ def optimise(
     """Find n landmark points for the data in FILE whose Nyström approximation has a small error.
 
     FILE is CSV (also compressed; semicolons, tabulators and decimal commas are recognised), Parquet, NPY or NPZ, a row
-    for each point. By default columns are standardised, ρ is 1 over the median squared distance, and a descent on the
-    trace error itself moves a uniform sample until more steps gain little; --method radial-skd is the paper's own
-    method. What was chosen is printed with its reason.
+    for each point; or a folder of Parquet files. Of .npy and Parquet with more than a million rows only what is needed
+    is kept, and errors are estimated, with an interval. By default columns are standardised, ρ is 1 over the median
+    squared distance, and a descent on the trace error itself moves a uniform sample until more steps gain little;
+    --method radial-skd is the paper's own method. What was chosen is printed with its reason.
 
     Printed are the trace error before and after; up to 5,500 points also the smallest error possible and how many times
     that ours is (E_tr); and how many uniform landmarks the same error would take. Ctrl-C ends the descent and keeps the
@@ -188,8 +190,10 @@ def _optimised(request: Request, jobs: int | None) -> tuple[Optimised, str]:
     import nystrom_lib as nl
 
     from ..running.runner import interruptible
+    from ..studies import large_data
 
-    dataset = request.source.load(request.seed)
+    with _Reading() as reading:
+        dataset = large_data.load(request.source, request.seed, reading)
     stop = threading.Event()
 
     def work() -> tuple[Optimised, str]:
@@ -212,6 +216,28 @@ def _optimised(request: Request, jobs: int | None) -> tuple[Optimised, str]:
         tell("stopping; the best so far is kept (Ctrl-C again: it is not)")
 
     return interruptible(work, interrupted)
+
+
+class _Reading:
+    """How many rows of a large file have been read; nothing for a small one."""
+
+    def __init__(self) -> None:
+        self._bar: Any = None
+
+    def __enter__(self) -> _Reading:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+    def __call__(self, rows: int) -> None:
+        if self._bar is None:
+            from tqdm import tqdm
+
+            tell("reading all rows once …")
+            self._bar = tqdm(unit=" rows", unit_scale=True, dynamic_ncols=True, disable=not sys.stderr.isatty())
+        self._bar.update(rows - self._bar.n)
 
 
 class _Bar:
@@ -261,6 +287,8 @@ def _report(optimised: Optimised, seconds: float, stop: threading.Event) -> str:
         if optimised.best is not None:
             factor = "" if optimised.factor is None else f"E_tr = {optimised.factor:.4g}"
             rows.append(["best possible", f"{optimised.best:.6g}", factor])
+        if optimised.estimate is not None:
+            words.append(_sure(optimised.estimate))
         tell("counting how many uniform landmarks that would take …")
         number, enough = optimised.equivalent
         words.append(
@@ -277,6 +305,14 @@ def _report(optimised: Optimised, seconds: float, stop: threading.Event) -> str:
         f"{n:,} landmarks found in {duration(seconds)}.",
     ]
     return "\n".join(lines)
+
+
+def _sure(estimate: Estimate) -> str:
+    low, high = estimate.bounds
+    return (
+        f"The errors are estimated from {estimate.points:,} points; the one after is between {low:.6g} and {high:.6g} "
+        f"with at least {100 * estimate.confidence:g} % confidence."
+    )
 
 
 def _full_report() -> int:

@@ -6,7 +6,7 @@ What ``nystrom optimise`` and chapter 9 do is here, once. They differ in how a r
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,7 @@ from ..experiments.outcome import Array
 from ..experiments.seeds import Axis, seed_for
 from ..results import provenance
 from ..wording import FACTORS, NORMS, WITH_SAMPLE
+from . import large_data
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -137,18 +138,34 @@ class Optimised:
 
     # what it is worth
 
-    @cached_property
+    @property
     def before(self) -> float:
         """The trace error of the sample the descent began at."""
-        return self._trace(self.result.start)
+        return self._before.trace
 
-    @cached_property
+    @property
     def after(self) -> float:
         """The trace error of the landmarks."""
-        return self._trace(self.result.sample) if self.result.sample is not self.result.start else self.before
+        return self._after.trace
 
-    def _trace(self, sample: Array) -> float:
-        return nl.nystrom_errors(self.chosen.kernel, self.dataset.X, sample, "trace").trace
+    @property
+    def estimate(self) -> nl.Estimate | None:
+        """How sure ``after`` is, where large data make it an estimate; ``before`` is then from the same points."""
+        return self._after.estimate
+
+    @cached_property
+    def _before(self) -> nl.Errors:
+        return self._errors(self.result.start)
+
+    @cached_property
+    def _after(self) -> nl.Errors:
+        return self._errors(self.result.sample) if self.result.sample is not self.result.start else self._before
+
+    def _errors(self, sample: Array) -> nl.Errors:
+        points = large_data.POINTS if large_data.is_large(self.dataset) else None
+        return nl.nystrom_errors(
+            self.chosen.kernel, self.dataset.X, sample, "trace", points=points, seed=self.request.seed
+        )
 
     @cached_property
     def best(self) -> float | None:
@@ -170,19 +187,23 @@ class Optimised:
         """
         kernel, X, n = self.chosen.kernel, self.dataset.X, self.request.n
         most = min(len(X), _TIMES * n, max(_MOST, n))
-        order = nl.uniform_indices(len(X), most, seed_for(self.request.seed, Axis.DATA))
+        seed = seed_for(self.request.seed, Axis.DATA)
+        if large_data.is_large(self.dataset):
+            candidates = large_data.some(X, most, np.random.default_rng(seed))
+        else:
+            candidates = np.asarray(X[nl.uniform_indices(len(X), most, seed)], dtype=np.float64)
         points = thinned(X, _JUDGED)
         errors: dict[int, float] = {}
 
         def error(m: int) -> float:
             if m not in errors:
-                approximation = nl.NystromApproximation(kernel, np.asarray(X[order[:m]], dtype=np.float64))
+                approximation = nl.NystromApproximation(kernel, candidates[:m])
                 errors[m] = float(approximation.residuals(points).mean())
             return errors[m]
 
         low, high = 1, n
-        while error(high) > self.ours and high < len(order):
-            low, high = high, min(2 * high, len(order))
+        while error(high) > self.ours and high < len(candidates):
+            low, high = high, min(2 * high, len(candidates))
         while high - low > 1 and error(high) <= self.ours:
             middle = (low + high) // 2
             low, high = (low, middle) if error(middle) <= self.ours else (middle, high)
@@ -208,7 +229,12 @@ class Optimised:
             "what": "landmark points in the units of the file, a row each, columns in the order given here",
             "columns": list(data.columns),
             "n": request.n,
-            "trace": {"before": self.before, "after": self.after, "best_possible": known.get("best")},
+            "trace": {
+                "before": self.before,
+                "after": self.after,
+                "best_possible": known.get("best"),
+                **({} if self.estimate is None else {"after_is_estimated": asdict(self.estimate)}),
+            },
             "standardisation": {
                 "done": data.mean is not None,
                 "mean": np.broadcast_to(0.0 if data.mean is None else data.mean, data.d).tolist(),
@@ -278,7 +304,9 @@ def plane(dataset: nl.datasets.Dataset) -> Plane:
 
 
 def thinned(data: Array, most: int = _LOOKED_AT) -> Array:
-    """At most so many of the points, evenly spread over the rows."""
+    """At most so many of the points, evenly spread over the rows; of a source, drawn at random."""
+    if isinstance(data, nl.Source):
+        return large_data.some(data, most, np.random.default_rng(0))
     return np.asarray(data[:: max(1, -(-len(data) // most))], dtype=np.float64)
 
 
