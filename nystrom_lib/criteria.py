@@ -18,6 +18,7 @@ from ._validation import Array, as_writable
 from .approximation import NystromApproximation
 from .estimates import Estimate, as_confidence, mean_of
 from .kernels import Kernel, require
+from .local_approximation import LocalApproximation
 from .radial_skd import checked
 from .sources import Source, open_data
 
@@ -80,6 +81,7 @@ def nystrom_errors(
     points: int | None = None,
     seed: Any = 0,
     confidence: float = 0.95,
+    neighbours: int | None = None,
 ) -> Errors:
     r"""The criteria :math:`\|\mathbf K-\hat{\mathbf K}(S)\|` in the trace, Frobenius and spectral norms, (C.1)–(C.3).
 
@@ -105,6 +107,9 @@ def nystrom_errors(
         From how many data points, drawn independently and uniformly, to estimate the trace error; None for all.
     seed, confidence
         What decides the draw, and the confidence of its intervals.
+    neighbours
+        How many landmarks a point uses, those nearest to it, as in :class:`LocalApproximation`: an upper bound of the
+        trace error, whose cost does not depend on how many landmarks there are; None for all of them together.
 
     Returns
     -------
@@ -129,15 +134,19 @@ def nystrom_errors(
     check.choice("precision", precision, ("auto", "double", "extended"))
     if precision == "extended" and kernel._family == profiles.CUSTOM:
         raise ValueError("precision is 'extended'; it is available for the built-in kernels only.")
-    if points is not None or isinstance(data, Source):
+    if points is not None or neighbours is not None or isinstance(data, Source):
         if asked != ("trace",):
-            raise ValueError(f"norms is {norms!r}; of a source, or from some points, it must be 'trace'.")
+            raise ValueError(
+                f"norms is {norms!r}; of a source, from some points, or from some neighbours, it must be 'trace'."
+            )
         source = open_data(data)
         sample = check.float_points("sample", sample, dimension=source.d)
+        if neighbours is not None and precision == "extended":
+            raise ValueError("precision is 'extended'; with neighbours it must be 'double' or 'auto'.")
         if points is None:
-            return _trace_in_one_pass(kernel, source, sample, precision)
+            return _trace_in_one_pass(kernel, source, sample, precision, neighbours)
         points = check.whole("points", points, least=2)
-        return _trace_from(kernel, source, sample, precision, points, seed, as_confidence(confidence))
+        return _trace_from(kernel, source, sample, precision, points, seed, as_confidence(confidence), neighbours)
     kernel, data, sample = checked(kernel, data, sample)
     K = _matrix(matrix, len(data))
     features_needed = asked != ("trace",)
@@ -165,25 +174,56 @@ def _residuals(
     return features, approximation._tiles(data, features), approximation.rank, "double"
 
 
-def _trace_in_one_pass(kernel: Kernel, source: Source, sample: Array, precision: str) -> Errors:
+def _trace_in_one_pass(
+    kernel: Kernel, source: Source, sample: Array, precision: str, neighbours: int | None
+) -> Errors:
     """The trace error block by block, with one factor of K_S; it is N that decides whether 32 digits are afforded."""
-    approximation = NystromApproximation(kernel, sample)
-    if precision == "extended" or (precision == "auto" and _thin(approximation, len(source))):
-        _, residual, rank, used = _residuals(kernel, source.all(), sample, precision)
-        return Errors(trace=float(residual.sum()), rank=rank, precision=used)
-    none = np.empty((0, approximation.rank))
-    blocks = (block.astype(np.float64, copy=False) for block in source.blocks())
-    traces = (float(approximation._tiles(block, none).sum()) for block in blocks)
-    return Errors(trace=math.fsum(traces), rank=approximation.rank)
+    block_trace = _BlockTrace(kernel, sample, neighbours)
+    approximation = block_trace.approximation
+    if isinstance(approximation, NystromApproximation):
+        if precision == "extended" or (precision == "auto" and _thin(approximation, len(source))):
+            _, residual, rank, used = _residuals(kernel, source.all(), sample, precision)
+            return Errors(trace=float(residual.sum()), rank=rank, precision=used)
+    return Errors(trace=math.fsum(source.each(block_trace)), rank=approximation.rank)
+
+
+class _BlockTrace:
+    """Σ K(x, x) − K̂(x, x) over a block. Another process that is sent this makes a factor of its own, once."""
+
+    def __init__(self, kernel: Kernel, sample: Array, neighbours: int | None) -> None:
+        self._told = kernel, sample, neighbours
+        self.approximation = (
+            NystromApproximation(kernel, sample)
+            if neighbours is None
+            else LocalApproximation(kernel, sample, neighbours)
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _BlockTrace, self._told
+
+    def __call__(self, source: Source, start: int, stop: int) -> float:
+        rows = source.block(start, stop).astype(np.float64, copy=False)
+        return float(self.approximation.residuals(rows).sum())
 
 
 def _trace_from(
-    kernel: Kernel, source: Source, sample: Array, precision: str, points: int, seed: Any, confidence: float
+    kernel: Kernel,
+    source: Source,
+    sample: Array,
+    precision: str,
+    points: int,
+    seed: Any,
+    confidence: float,
+    neighbours: int | None,
 ) -> Errors:
     """The trace error from so many points, with intervals."""
     drawn = source.draw(points, check.generator("seed", seed))
     rows = source.rows(drawn.ravel()).astype(np.float64)
-    _, residual, rank, used = _residuals(kernel, rows, sample, precision)
+    if neighbours is None:
+        _, residual, rank, used = _residuals(kernel, rows, sample, precision)
+    else:
+        approximation = LocalApproximation(kernel, sample, neighbours)
+        residual, rank, used = approximation.residuals(rows), approximation.rank, "double"
     most = float(kernel.diagonal(sample[:1])[0]) if kernel.radial else math.inf
     estimate = mean_of(residual.reshape(drawn.shape), 0.0, most, confidence, float(len(source)))
     return Errors(trace=estimate.value, rank=rank, precision=used, estimate=estimate)

@@ -61,6 +61,11 @@ class LocalApproximation:
         self.sample = check.float_points("sample", sample)
         self.neighbours = check.whole("neighbours", neighbours, least=1)
 
+    @property
+    def rank(self) -> int:
+        """How many landmarks a point uses."""
+        return min(self.neighbours, len(self.sample))
+
     def residuals(self, x: ArrayLike) -> Array:
         """K(x_i, x_i) − K̂(x_i, x_i) of each point: its terms in :class:`LocalTraceError`."""
         x, loops = self._points(x)

@@ -14,6 +14,7 @@ from .base import Progress, Source
 from .npy import open_npy
 from .parquet import ENDINGS, open_parquet
 from .prepared import Prepared, prepare
+from .spread import SpreadSource
 
 __all__ = ["Source", "open_data"]
 
@@ -26,6 +27,7 @@ def open_data(
     standardise: bool = False,
     missing: str = "refuse",
     progress: Progress | None = None,
+    cluster: Any = None,
 ) -> Source:
     """Data that are read as they are needed, for :func:`find_landmarks` and :func:`nystrom_errors`.
 
@@ -46,6 +48,11 @@ def open_data(
     progress
         Called with the number of rows read so far in that pass.
 
+    cluster
+        A ``distributed.Client``: then passes over all the data, this one and that of :func:`nystrom_errors`, are made
+        by the workers of its Dask cluster, with the same result to the last bit. They read the file themselves, and
+        must have it under the same path; an array is sent to them.
+
     Returns
     -------
     Source
@@ -64,7 +71,11 @@ def open_data(
     check.choice("missing", missing, ("refuse", "drop"))
     check.callback("progress", progress)
 
-    return prepare(_opened(data, columns, without), standardise, missing == "drop", progress)
+    source, drop = _opened(data, columns, without), missing == "drop"
+    if cluster is None:
+        return prepare(source, standardise, drop, progress)
+    over = SpreadSource(source, cluster)
+    return SpreadSource(prepare(source, standardise, drop, progress, over), cluster)
 
 
 def _opened(data: Any, columns: Sequence[Column] | None, without: Sequence[Column]) -> Source:

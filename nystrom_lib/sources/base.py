@@ -12,9 +12,10 @@ once; from then on nothing is looked at again.
 
 from __future__ import annotations
 
+import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,6 +24,8 @@ from .. import _validation as check
 from .._validation import Array
 
 Indices = NDArray[np.int64]
+Span = tuple[int, int]
+Result = TypeVar("Result")
 #: Told from time to time how many rows have been read.
 Progress = Callable[[int], object]
 
@@ -44,6 +47,7 @@ class Source(ABC):
     mean: Array | None = None  #: what the columns were standardised with, if they were
     scale: Array | None = None  #: likewise: a row is (what is stored − mean) / scale
     checked: bool = False  #: whether every value is known to be finite
+    dropped: Indices = np.empty(0, np.int64)  #: numbers of the rows of the file that are left out
 
     @property
     def d(self) -> int:
@@ -97,6 +101,35 @@ class Source(ABC):
         """
         for first, rows in self._stored_blocks(start, stop):
             yield self._clean(rows, lambda k, first=first: first + k)
+
+    def block(self, start: int, stop: int) -> NDArray[Any]:
+        """The rows from ``start`` to ``stop``."""
+        return self._clean(self._read(start, stop), lambda k: start + k)
+
+    def spans(self) -> list[Span]:
+        """First row of each block, and where it ends.
+
+        Examples
+        --------
+        >>> import nystrom_lib as nl
+        >>> nl.open_data(np.zeros((50_000, 2))).spans()
+        [(0, 32768), (32768, 50000)]
+        """
+        step = min(BLOCK_ROWS, max(1, _BLOCK_VALUES // self.d))
+        return [(start, min(start + step, len(self))) for start in range(0, len(self), step)]
+
+    def each(self, task: Callable[[Source, int, int], Result]) -> Iterator[Result]:
+        """A pass: ``task(source, start, stop)`` of every block, in order, wherever it is done."""
+        for start, stop in self.spans():
+            yield task(self, start, stop)
+
+    def mark(self) -> str:
+        """A few letters that tell data apart, by shape and first and last block."""
+        digest = hashlib.sha256(f"{self.shape} {self.dtype.str}".encode())
+        spans = self.spans()
+        for span in dict.fromkeys((spans[0], spans[-1])):
+            digest.update(np.ascontiguousarray(self._read(*span)).data)
+        return digest.hexdigest()[:32]
 
     def all(self) -> NDArray[Any]:
         """Every row, in memory."""
@@ -157,9 +190,7 @@ class Source(ABC):
         ValueError: data holds nan at row 1, column 0; every value must be finite.
         """
         if not self.checked:
-            done = 0
-            for block in self.blocks():
-                done += len(block)
+            for done in self.each(_looked_at):
                 if progress is not None:
                     progress(done)
             self.checked = True
@@ -219,13 +250,19 @@ class Chunked(Source):
         return picked
 
     def _keep(self, k: int) -> NDArray[Any]:
-        if self._held is None or self._held[0] != k:
-            self._held = None  # never two at once
-            self._held = k, self._chunk(k)
-        return self._held[1]
+        held = self._held
+        if held is None or held[0] != k:
+            held = self._held = None  # never two at once
+            held = self._held = k, self._chunk(k)  # of several threads, each has its own
+        return held[1]
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_held": None}
+
+
+def _looked_at(source: Source, start: int, stop: int) -> int:
+    source.block(start, stop)
+    return stop
 
 
 def kept_type(stored: Any) -> np.dtype[Any]:

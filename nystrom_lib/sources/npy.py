@@ -25,7 +25,7 @@ class NpyFile(Source):
     def __init__(self, path: Path, shape: tuple[int, int], stored: np.dtype[Any], offset: int) -> None:
         self.name, self.shape = str(path), shape
         self.dtype, self.columns = kept_type(stored), numbered(self.d)
-        self._path, self._stored, self._offset = path, stored, offset
+        self._path, self._stored, self._offset = path.absolute(), stored, offset  # for workers elsewhere, too
         self._row = self.d * stored.itemsize
         wanted, there = offset + len(self) * self._row, path.stat().st_size
         if there < wanted:

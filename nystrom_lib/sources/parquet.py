@@ -29,7 +29,7 @@ class ParquetFolder(Chunked):
             if first is None:
                 first, self.columns = schema, tuple(schema.names[j] for j in columns(tuple(schema.names)))
             _same(path, schema, files[0], first, self.columns)
-            self._groups += [(path, k) for k, size in enumerate(sizes) if size]
+            self._groups += [(path.absolute(), k) for k, size in enumerate(sizes) if size]
             counts += [size for size in sizes if size]
         if not counts:
             raise ValueError(f"{name} holds no row; it must hold at least one.")

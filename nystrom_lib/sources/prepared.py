@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,11 +73,13 @@ def _composed(
     return (first, factor) if mean is None or scale is None else (first + factor * mean, factor * scale)
 
 
-def prepare(source: Source, standardise: bool, drop: bool, progress: Progress | None) -> Source:
-    """Read everything once, if anything is asked for that needs it."""
+def prepare(
+    source: Source, standardise: bool, drop: bool, progress: Progress | None, over: Source | None = None
+) -> Source:
+    """Read everything once, if anything is asked for that needs it; ``over`` is what the pass is made over."""
     if not standardise and not drop:
         return source
-    survey = _Survey(source, drop, progress)
+    survey = _Survey(over or source, drop, progress)
     if survey.count < 2:
         raise ValueError(f"{source.name} has {survey.count} rows without missing values; at least 2 are needed.")
     source.checked = not len(survey.dropped)
@@ -86,39 +89,55 @@ def prepare(source: Source, standardise: bool, drop: bool, progress: Progress | 
     return seen
 
 
+class _Part(NamedTuple):
+    """What a block comes to."""
+
+    stop: int  #: the row after its last
+    count: int  #: rows without missing values
+    mean: Array
+    squares: Array  #: sums of squared deviations from it
+    dropped: Indices
+
+
+def _surveyed(drop: bool, source: Source, start: int, stop: int) -> _Part:
+    block = np.ascontiguousarray(source._read(start, stop), dtype=source.dtype)
+    number, dropped = np.arange(start, stop), _NONE
+    if drop and np.isnan(block).any():
+        absent = np.isnan(block).any(axis=1)
+        dropped = number[absent]
+        block, number = block[~absent], number[~absent]
+    rows, m = block.astype(np.float64), len(block)
+    if m == 0:
+        return _Part(stop, 0, np.zeros(source.d), np.zeros(source.d), dropped)
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = (np.ones(m) @ rows) / m
+        if not np.isfinite(mean).all():
+            check.bounded(source.name, block, lambda k: int(number[k]))
+        rows -= mean
+        return _Part(stop, m, mean, np.einsum("ij,ij->j", rows, rows), dropped)
+
+
 class _Survey:
     """Means and squared deviations by one pass, block upon block (Chan, Golub and LeVeque), and missing rows."""
 
     def __init__(self, source: Source, drop: bool, progress: Progress | None) -> None:
         self.source, self.count = source, 0
         self.mean, self.squares = np.zeros(source.d), np.zeros(source.d)
-        found = [np.empty(0, np.int64)]
-        for first, stored in source._stored_blocks():
-            block = np.ascontiguousarray(stored, dtype=source.dtype)
-            number = np.arange(first, first + len(block))
-            if drop and np.isnan(block).any():
-                absent = np.isnan(block).any(axis=1)
-                found.append(number[absent])
-                block, number = block[~absent], number[~absent]
-            if len(block):
-                self._add(block, number)
+        found = [_NONE]
+        for part in source.each(partial(_surveyed, drop)):
+            found.append(part.dropped)
+            if part.count:
+                self._add(part)
             if progress is not None:
-                progress(first + len(stored))
+                progress(part.stop)
         self.dropped: Indices = np.concatenate(found)
 
-    def _add(self, block: NDArray[Any], number: Indices) -> None:
-        rows = block.astype(np.float64)
-        m = len(rows)
+    def _add(self, part: _Part) -> None:
+        total = self.count + part.count
         with np.errstate(over="ignore", invalid="ignore"):
-            mean = (np.ones(m) @ rows) / m
-            if not np.isfinite(mean).all():
-                check.bounded(self.source.name, block, lambda k: int(number[k]))
-            rows -= mean
-            squares = np.einsum("ij,ij->j", rows, rows)
-            apart = mean - self.mean
-            total = self.count + m
-            self.squares += squares + apart * apart * (self.count * m / total)
-            self.mean += apart * (m / total)
+            apart = part.mean - self.mean
+            self.squares += part.squares + apart * apart * (self.count * part.count / total)
+            self.mean += apart * (part.count / total)
         self.count = total
 
     def scaling(self) -> tuple[Array, Array]:

@@ -11,6 +11,7 @@ import sys
 import tempfile
 import threading
 import time
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -104,6 +105,11 @@ def _listed(context: click.Context, parameter: click.Parameter, value: tuple[str
 @click.option("--missing-code", multiple=True, metavar="CODE", help="What else stands for a missing value: -999, ?, …")
 @click.option("--no-standardise", is_flag=True, help="Use the columns as they are, not with mean 0 and variance 1.")
 @click.option("--seed", type=Whole(0), default=0, show_default=True, help="Decides every draw.")
+@click.option("--exact", is_flag=True, help="The errors from all points, also of more than a million.")
+@click.option(
+    "--dask", metavar="ADDRESS",
+    help="Let this Dask cluster make the passes over the data (means, scales, exact errors), e.g. tcp://10.0.0.5:8786.",
+)  # fmt: skip
 @JOBS
 def optimise(
     file: Path,
@@ -126,6 +132,8 @@ def optimise(
     missing_code: tuple[str, ...],
     no_standardise: bool,
     seed: int,
+    exact: bool,
+    dask: str | None,
     jobs: int | None,
 ) -> None:
     """Find n landmark points for the data in FILE whose Nyström approximation has a small error.
@@ -141,6 +149,10 @@ def optimise(
     best so far. The landmarks are saved in the units of FILE, and beside them, in a file of the same name that ends
     in .json, everything that was done.
 
+    With --dask the workers of a cluster read the file themselves, under the same path, and compute the exact errors,
+    the same to the last bit as --exact does here; the descent, whose cost does not depend on the number of points,
+    stays here. A worker that is lost costs nothing but time.
+
     \b
     Examples:
       nystrom optimise measurements.csv -n 100 -o landmarks.npy
@@ -148,13 +160,13 @@ def optimise(
       nystrom optimise abalone.data --one-hot          words become columns of 0 and 1
       nystrom optimise points.npy -n 50 --method radial-skd --rho 0.2 --iterations 4000
       nystrom optimise points.npy -n 500 --seconds 60 --start kmeans
+      nystrom optimise /data/points.npy -n 1000 --dask tcp://10.0.0.5:8786
     """
     from ..experiments.components import File
     from ..studies.own_data import Request
 
     _check_outputs(file, out, plot)
-    if plot is not None:
-        installed("matplotlib")
+    installed(*(["matplotlib"] if plot is not None else []), *(["distributed"] if dask else []))
     source = File(
         path=str(file),
         columns=columns or None,
@@ -168,9 +180,10 @@ def optimise(
         header=header,
         array=array,
     )
-    request = Request(source, n, kernel, rho, method, start, iterations, seconds, seed)
+    request = Request(source, n, kernel, rho, method, start, iterations, seconds, seed, exact or dask is not None)
     try:
-        optimised, report = _optimised(request, jobs)
+        with _cluster(dask) as client:
+            optimised, report = _optimised(request, jobs, client)
     except ConfigurationError:
         raise
     except ValueError as error:
@@ -185,7 +198,16 @@ def optimise(
 # -- doing it --------------------------------------------------------------------------------------------------
 
 
-def _optimised(request: Request, jobs: int | None) -> tuple[Optimised, str]:
+def _cluster(address: str | None) -> AbstractContextManager[Any]:
+    """A client of the cluster, or None."""
+    if address is None:
+        return nullcontext()
+    from ..running.cluster import connection
+
+    return connection(address)
+
+
+def _optimised(request: Request, jobs: int | None, client: Any) -> tuple[Optimised, str]:
     """The landmarks, and what to say of them."""
     import nystrom_lib as nl
 
@@ -193,7 +215,7 @@ def _optimised(request: Request, jobs: int | None) -> tuple[Optimised, str]:
     from ..studies import large_data
 
     with _Reading() as reading:
-        dataset = large_data.load(request.source, request.seed, reading)
+        dataset = large_data.load(request.source, request.seed, reading, client)
     stop = threading.Event()
 
     def work() -> tuple[Optimised, str]:
@@ -202,10 +224,10 @@ def _optimised(request: Request, jobs: int | None) -> tuple[Optimised, str]:
             tell(f"{dataset.name}: {dataset.N:,} points; looking for {request.n:,} landmarks …")
             began = time.monotonic()
             with _Bar(stop) as bar:
-                optimised = request.optimised(dataset, chosen, bar.progress, bar.watch)
+                optimised = request.optimised(dataset, chosen, bar.progress, bar.watch, client)
             seconds = time.monotonic() - began
             tell("computing the trace error …")
-            optimised = optimised.or_start()
+            optimised = _judged(optimised)
             return optimised, _report(optimised, seconds, stop)
 
     def interrupted() -> None:
@@ -216,6 +238,21 @@ def _optimised(request: Request, jobs: int | None) -> tuple[Optimised, str]:
         tell("stopping; the best so far is kept (Ctrl-C again: it is not)")
 
     return interruptible(work, interrupted)
+
+
+def _judged(optimised: Optimised) -> Optimised:
+    """The better of start and end; where the cluster fails over it, what was found is not lost."""
+    if optimised.cluster is None:
+        return optimised.or_start()
+    from ..running.cluster import is_its_own
+
+    try:
+        return optimised.or_start()
+    except Exception as error:
+        if not is_its_own(error):
+            raise
+        tell(f"the cluster failed ({type(error).__name__}); computing here instead …")
+        return optimised.alone().or_start()
 
 
 class _Reading:

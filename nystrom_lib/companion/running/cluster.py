@@ -155,9 +155,14 @@ def result_of(future: Future[Any]) -> Any:
     try:
         return future.result()
     except Exception as error:
-        if type(error).__module__.partition(".")[0] in ("distributed", "asyncio", "concurrent"):
+        if is_its_own(error):
             raise ClusterError(f"The cluster failed ({type(error).__name__}: {error}); {_SAFE}") from error
         raise
+
+
+def is_its_own(error: Exception) -> bool:
+    """Whether it is the cluster that failed, and not what it was asked to do."""
+    return type(error).__module__.partition(".")[0] in ("distributed", "asyncio", "concurrent")
 
 
 _SAFE = "repetitions already stored are safe, and the same call goes on from there."

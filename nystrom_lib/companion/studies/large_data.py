@@ -7,6 +7,7 @@ asked about such a data set here and in :mod:`.own_data` may be asked.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,6 +18,7 @@ import nystrom_lib as nl
 from ...datasets._dataset import frozen, sha256_of
 from ...datasets._own import CITATION, LICENCE
 from ...datasets._prepare import scaling
+from ...sources.spread import SpreadSource
 from ..experiments import components
 from ..experiments.outcome import Array
 
@@ -28,8 +30,13 @@ POINTS = 100_000
 _OPENED = (".npy", ".parquet", ".pq")
 
 
-def load(file: components.File, seed: int, progress: Callable[[int], object] | None = None) -> nl.datasets.Dataset:
-    """The data set of a file or folder; ``progress`` is told how many rows of a large one have been read."""
+def load(
+    file: components.File, seed: int, progress: Callable[[int], object] | None = None, cluster: Any = None
+) -> nl.datasets.Dataset:
+    """The data set of a file or folder; ``progress`` is told how many rows of a large one have been read.
+
+    ``cluster`` is a Dask client, whose workers then make the passes over a large one.
+    """
     path = Path(file.path).expanduser()
     if path.is_dir():
         _refuse_settings(file)
@@ -37,11 +44,11 @@ def load(file: components.File, seed: int, progress: Callable[[int], object] | N
         return file.load(seed)
     source = nl.open_data(
         path, columns=file.columns, without=file.without, standardise=file.standardise, missing=file.missing,
-        progress=progress,
+        progress=progress, cluster=cluster,
     )  # fmt: skip
     small = len(source) <= WHOLE
     X = frozen(source.all().astype(np.float64, copy=False)) if small else cast(Any, source)
-    left_out = len(getattr(source, "dropped", ()))
+    left_out = len(source.dropped)
     return nl.datasets.Dataset(
         X=X,
         name=path.name,
@@ -60,6 +67,11 @@ def load(file: components.File, seed: int, progress: Callable[[int], object] | N
 def is_large(dataset: nl.datasets.Dataset) -> bool:
     """Whether its points are read as they are needed."""
     return isinstance(dataset.X, nl.Source)
+
+
+def alone(dataset: nl.datasets.Dataset) -> nl.datasets.Dataset:
+    """The same without the cluster that was to make its passes."""
+    return replace(dataset, X=cast(Any, dataset.X.here)) if isinstance(dataset.X, SpreadSource) else dataset
 
 
 def some(X: Array, most: int, rng: np.random.Generator) -> Array:

@@ -16,6 +16,9 @@ import numpy as np
 import nystrom_lib as nl
 
 from ... import _writing as writing
+from ..._local import NEIGHBOURS
+from ...local_approximation import by_nearest
+from ...sources.base import BLOCK_ROWS
 from ..checkout import NOTEBOOKS
 from ..errors import ConfigurationError
 from ..experiments import components
@@ -65,6 +68,7 @@ class Request:
     iterations: int | None = None
     seconds: float | None = None
     seed: int = 0
+    exact: bool = False  # the errors of large data from all of their points
 
     def chosen(self, dataset: nl.datasets.Dataset) -> Chosen:
         """The kernel, with ρ by the median rule unless it is given."""
@@ -80,13 +84,14 @@ class Request:
         chosen: Chosen,
         progress: Callable[[int], object] | None = None,
         watch: Callable[[float, float], object] | None = None,
+        cluster: Any = None,
     ) -> Optimised:
         """The landmarks, and the trace error before and after."""
         result = nl.find_landmarks(
             chosen.kernel, dataset.X, self.n, method=self.method, seconds=self.seconds, iterations=self.iterations,
             seed=self.seed, start=self.start, progress=progress, watch=watch,
         )  # fmt: skip
-        return Optimised(self, dataset, chosen, result)
+        return Optimised(self, dataset, chosen, result, cluster)
 
 
 @dataclass(frozen=True)
@@ -106,6 +111,7 @@ class Optimised:
     dataset: nl.datasets.Dataset
     chosen: Chosen
     result: nl.Landmarks
+    cluster: Any = None  #: a Dask client whose workers make the passes over the data
 
     @property
     def reasons(self) -> tuple[str, ...]:
@@ -136,6 +142,10 @@ class Optimised:
         start, error = self.result.start, self.result.start_error
         return replace(self, result=replace(self.result, sample=start, error=error, reasons=reasons))
 
+    def alone(self) -> Optimised:
+        """The same without the help of a cluster."""
+        return replace(self, dataset=large_data.alone(self.dataset), cluster=None)
+
     # what it is worth
 
     @property
@@ -162,10 +172,22 @@ class Optimised:
         return self._errors(self.result.sample) if self.result.sample is not self.result.start else self._before
 
     def _errors(self, sample: Array) -> nl.Errors:
-        points = large_data.POINTS if large_data.is_large(self.dataset) else None
+        estimated = large_data.is_large(self.dataset) and not self.request.exact
         return nl.nystrom_errors(
-            self.chosen.kernel, self.dataset.X, sample, "trace", points=points, seed=self.request.seed
-        )
+            self.chosen.kernel, self._everything, sample, "trace", points=large_data.POINTS if estimated else None,
+            seed=self.request.seed, neighbours=NEIGHBOURS if self._by_nearest else None,
+        )  # fmt: skip
+
+    @property
+    def _everything(self) -> Any:
+        """The points as one pass goes over them, by blocks, on whatever machines."""
+        X = self.dataset.X
+        several = not large_data.is_large(self.dataset) and self.dataset.N > BLOCK_ROWS
+        return nl.open_data(X, cluster=self.cluster) if several else X
+
+    @property
+    def _by_nearest(self) -> bool:
+        return by_nearest(self.chosen.kernel, self.request.n)
 
     @cached_property
     def best(self) -> float | None:
@@ -186,7 +208,7 @@ class Optimised:
         Samples contain one another, so that the error falls from each to the next; bisection finds the place.
         """
         kernel, X, n = self.chosen.kernel, self.dataset.X, self.request.n
-        most = min(len(X), _TIMES * n, max(_MOST, n))
+        most = min(len(X), _TIMES * n, max(_MOST, 4 * n if self._by_nearest else n))
         seed = seed_for(self.request.seed, Axis.DATA)
         if large_data.is_large(self.dataset):
             candidates = large_data.some(X, most, np.random.default_rng(seed))
@@ -197,8 +219,7 @@ class Optimised:
 
         def error(m: int) -> float:
             if m not in errors:
-                approximation = nl.NystromApproximation(kernel, candidates[:m])
-                errors[m] = float(approximation.residuals(points).mean())
+                errors[m] = self._mean(candidates[:m], points)
             return errors[m]
 
         low, high = 1, n
@@ -212,8 +233,12 @@ class Optimised:
     @cached_property
     def ours(self) -> float:
         """The mean error of our landmarks on the same points."""
-        approximation = nl.NystromApproximation(self.chosen.kernel, self.result.sample)
-        return float(approximation.residuals(thinned(self.dataset.X, _JUDGED)).mean())
+        return self._mean(self.result.sample, thinned(self.dataset.X, _JUDGED))
+
+    def _mean(self, sample: Array, points: Array) -> float:
+        """The mean error at these points, of the kind that n landmarks are judged by."""
+        judged = nl.LocalApproximation if self._by_nearest else nl.NystromApproximation
+        return float(judged(self.chosen.kernel, sample).residuals(points).mean())
 
     @property
     def equivalent(self) -> tuple[int, bool]:
