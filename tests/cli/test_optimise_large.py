@@ -56,7 +56,8 @@ def test_a_folder_of_parquet_files_is_one_file_in_parts(tmp_path: Path) -> None:
     rows = np.random.default_rng(1).normal(size=(300, 2)) * [1.0, 9.0]
     folder_of(rows, tmp_path / "parts")
     pq.write_table(pa.table({"a": rows[:, 0], "b": rows[:, 1]}), tmp_path / "whole.parquet")
-    told = [fine(call("optimise", name, *QUICK, "-o", f"{name[:5]}.csv", cwd=tmp_path)) for name in ("parts", "whole.parquet")]
+    names = ("parts", "whole.parquet")
+    told = [fine(call("optimise", name, *QUICK, "-o", f"{name[:5]}.csv", cwd=tmp_path)) for name in names]
     one, other = (np.loadtxt(tmp_path / f"{name}.csv", delimiter=",", skiprows=1) for name in ("parts", "whole"))
     assert np.allclose(one, other, rtol=1e-9) and "best possible" in told[0]
     assert (tmp_path / "parts.csv").read_text(encoding="utf-8").startswith("a,b\n")
@@ -73,13 +74,14 @@ def test_what_cannot_be_read_is_named(large: Path, tmp_path: Path) -> None:
     pq.write_table(pa.table({"a": [1.0], "b": ["two"]}), words / "part-2.parquet")
     cut.write_bytes(large.read_bytes()[:-4])
     cases = [
-        ([str(large), "--missing", "refuse"], 1, "large.npy holds nan at row 1099999, column 1; every value must be finite."),
+        ([str(large), "--missing", "refuse"], 1, "large.npy holds nan at row 1099999, column 1; every value must"),
         ([str(empty)], 1, "empty holds no Parquet file"),
         ([str(mixed)], 1, "part-1.parquet has no column 'b', which part-0.parquet has"),
         ([str(words)], 1, "part-2.parquet holds string in column 'b'; it must hold numbers"),
         ([str(words), "--without", "c"], 2, "--without names 'c', which is no column"),
         ([str(mixed), "--separator", ";"], 2, "--separator is ';', which means nothing for a folder"),
-        ([str(mixed), "--missing", "keep"], 1, "missing is 'keep'; for a folder"),
+        ([str(mixed), "--missing", "keep"], 1, "--missing keep cannot be had of a folder of Parquet files"),
+        ([str(mixed), "--one-hot"], 1, "--one-hot is given, which means nothing for a folder"),
         ([str(cut)], 1, "cut.npy cannot be read as .npy data"),
     ]
     there = sorted(os.listdir(tmp_path))
