@@ -176,7 +176,7 @@ class Source(ABC):
         if count >= len(self):
             return np.arange(len(self))
         if self._row_by_row(count):
-            return np.sort(rng.choice(len(self), count, replace=False))
+            return np.sort(_different(len(self), count, rng))
         return np.sort(self.draw(count, rng).ravel())
 
     def check(self, progress: Progress | None = None) -> Source:
@@ -220,6 +220,14 @@ class Source(ABC):
         if not self.checked:
             check.bounded(self.name, rows, number)
         return rows
+
+
+def _different(N: int, count: int, rng: np.random.Generator) -> Indices:
+    """So many different numbers below N, any set of them as likely as any other, with room for a few times as many."""
+    if count < 10_000 or not 4 * count < N <= 50 * count:
+        return rng.choice(N, count, replace=False)
+    # here NumPy would shuffle all N; of twice as many draws as numbers are wanted enough differ, by far
+    return rng.choice(np.unique(rng.integers(0, N, size=2 * count)), count, replace=False)
 
 
 class Chunked(Source):

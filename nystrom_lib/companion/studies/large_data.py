@@ -100,7 +100,7 @@ def _is_large(file: components.File, path: Path) -> bool:
 def _refuse_settings(file: components.File) -> None:
     """Of a folder, what would have no effect."""
     if file.missing == "keep":
-        raise ValueError(f"missing is 'keep'; for a folder, {file.path}, it must be 'drop' or 'refuse'.")
+        raise ValueError("missing='keep' cannot be had of a folder of Parquet files; allow missing='drop'.")
     for name, value in vars(file).items():
         if value != getattr(_plain(file), name):
             raise ValueError(f"{name} is {value!r}, which means nothing for a folder of Parquet files; leave it out.")
