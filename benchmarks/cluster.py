@@ -1,8 +1,8 @@
 """``python -m benchmarks.cluster``: what a pass over the data costs on a Dask cluster, and by which law.
 
-Writes ``results/cluster_timings.json``. Measured on one thread are a block of the exact trace error, with the reading of
-its rows, and the factor that every worker makes once; on workers of this machine, an empty task, and a whole pass by one
-worker and by two, each beside what the law says it should take. The law,
+Writes ``results/cluster_timings.json``. Measured on one thread are a block of the exact trace error, with the reading
+of its rows, and the factor that every worker makes once; on workers of this machine, an empty task, and a whole pass by
+one worker and by two, each beside what the law says it should take. The law,
 
     seconds = factor + blocks / threads · block + tasks · task,
 
@@ -59,7 +59,8 @@ def there(source: nl.Source, workers: int) -> dict[str, Any]:
     """Seconds of an empty task and of whole passes on so many workers of one thread each."""
     from distributed import Client, LocalCluster
 
-    with LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
+    cluster = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None)
+    with cluster, Client(cluster) as client:
         client.gather(client.map(_warm, range(4 * workers), pure=False))
         began = time.perf_counter()
         client.gather([client.submit(_nothing, k, pure=False) for k in range(EMPTY)])

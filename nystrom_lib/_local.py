@@ -49,7 +49,7 @@ class LocalLoops:
         self._tiles: dict[int, Any] = {}
 
     def each(self, sample: Array, data: Any, picks: Indices | None = None) -> Iterator[tuple[Array, Indices]]:
-        """Points, all or those that ``picks`` names, and their nearest landmarks, as many at a time as there is room for."""
+        """Points, all or those that ``picks`` names, and their nearest landmarks, as many at a time as fit."""
         search = self.tree(sample) if self.d <= _TREE else partial(self.look_at_all, sample)
         for start in range(0, len(data) if picks is None else len(picks), self.most):
             rows = slice(start, start + self.most)

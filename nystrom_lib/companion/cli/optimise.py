@@ -108,10 +108,12 @@ def _listed(context: click.Context, parameter: click.Parameter, value: tuple[str
 @click.option("--missing-code", multiple=True, metavar="CODE", help="What else stands for a missing value: -999, ?, …")
 @click.option("--no-standardise", is_flag=True, help="Use the columns as they are, not with mean 0 and variance 1.")
 @click.option("--seed", type=Whole(0), default=0, show_default=True, help="Decides every draw.")
+@click.option("--tries", type=Whole(1), default=1, show_default=True, help="Seeds to try, of which the best is kept.")
 @click.option("--exact", is_flag=True, help="The errors from all points, also of more than a million.")
 @click.option(
     "--dask", metavar="ADDRESS",
-    help="Let this Dask cluster make the passes over the data (means, scales, exact errors), e.g. tcp://10.0.0.5:8786.",
+    help="Let this Dask cluster make the passes over the data (means, scales, exact errors), and the tries if there are"
+    " several, e.g. tcp://10.0.0.5:8786.",
 )  # fmt: skip
 @JOBS
 def optimise(
@@ -135,6 +137,7 @@ def optimise(
     missing_code: tuple[str, ...],
     no_standardise: bool,
     seed: int,
+    tries: int,
     exact: bool,
     dask: str | None,
     jobs: int | None,
@@ -183,7 +186,8 @@ def optimise(
         header=header,
         array=array,
     )
-    request = Request(source, n, kernel, rho, method, start, iterations, seconds, seed, exact or dask is not None)
+    exact = exact or dask is not None
+    request = Request(source, n, kernel, rho, method, start, iterations, seconds, seed, exact, tries)
     try:
         with _cluster(dask) as client:
             optimised, report = _optimised(request, jobs, client)

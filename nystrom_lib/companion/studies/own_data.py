@@ -69,6 +69,7 @@ class Request:
     seconds: float | None = None
     seed: int = 0
     exact: bool = False  # the errors of large data from all of their points
+    tries: int = 1  # descents from as many seeds, of which the best is kept
 
     def chosen(self, dataset: nl.datasets.Dataset) -> Chosen:
         """The kernel, with ρ by the median rule unless it is given."""
@@ -86,12 +87,23 @@ class Request:
         watch: Callable[[float, float], object] | None = None,
         cluster: Any = None,
     ) -> Optimised:
-        """The landmarks, and the trace error before and after."""
-        result = nl.find_landmarks(
-            chosen.kernel, dataset.X, self.n, method=self.method, seconds=self.seconds, iterations=self.iterations,
-            seed=self.seed, start=self.start, progress=progress, watch=watch,
-        )  # fmt: skip
-        return Optimised(self, dataset, chosen, result, cluster)
+        """The landmarks, and the trace error before and after; of several tries those with the smallest error."""
+        how = {"method": self.method, "start": self.start, "seconds": self.seconds, "iterations": self.iterations}
+        seeds = range(self.seed, self.seed + self.tries)
+        if cluster is not None and self.tries > 1:
+            from ..running.cluster import found_there
+
+            found = found_there(cluster, chosen.kernel, dataset.X, self.n, seeds, how)
+        else:
+            watched = {"progress": progress, "watch": watch}
+            found = (nl.find_landmarks(chosen.kernel, dataset.X, self.n, seed=seed, **how, **watched) for seed in seeds)
+        each = [Optimised(self, dataset, chosen, result, cluster) for result in found]
+        if self.tries == 1:
+            return each[0]
+        best = min(range(self.tries), key=lambda k: each[k].after)
+        why = f"The best of {self.tries} tries, by the trace error: the one with seed {seeds[best]}."
+        result = replace(each[best].result, reasons=(*each[best].result.reasons, why))
+        return replace(each[best], result=result)
 
 
 @dataclass(frozen=True)
@@ -207,7 +219,7 @@ class Optimised:
 
         Samples contain one another, so that the error falls from each to the next; bisection finds the place.
         """
-        kernel, X, n = self.chosen.kernel, self.dataset.X, self.request.n
+        X, n = self.dataset.X, self.request.n
         most = min(len(X), _TIMES * n, max(_MOST, 4 * n if self._by_nearest else n))
         seed = seed_for(self.request.seed, Axis.DATA)
         if large_data.is_large(self.dataset):
@@ -274,6 +286,7 @@ class Optimised:
                 "iterations": request.iterations,
                 "seconds": request.seconds,
                 "seed": request.seed,
+                **({"tries": request.tries} if request.tries > 1 else {}),
                 "steps": self.result.steps,
             },
             "file": request.source.to_plain(),
