@@ -61,7 +61,7 @@ class Request:
     kernel: str = "gaussian"
     rho: float | None = None
     method: str = "auto"
-    start: str = "uniform"
+    start: str = "auto"
     iterations: int | None = None
     seconds: float | None = None
     seed: int = 0
