@@ -87,13 +87,13 @@ class LocalApproximation:
         """
         from scipy.sparse import csr_array
 
-        x, loops = self._points(x)
+        data, loops = self._points(x)
         near, values = [], []
-        for points, nearest in loops.each(self.sample, x):
+        for points, nearest in loops.each(self.sample, data):
             values.append(loops.weights(self.sample, points, nearest).ravel())
             near.append(nearest.ravel().copy())
-        starts = loops.k * np.arange(len(x) + 1)
-        return csr_array((np.concatenate(values), np.concatenate(near), starts), shape=(len(x), len(self.sample)))
+        m, n = len(data), len(self.sample)
+        return csr_array((np.concatenate(values), np.concatenate(near), loops.k * np.arange(m + 1)), shape=(m, n))
 
     @steady
     def block(self, x: ArrayLike, y: ArrayLike) -> Array:

@@ -93,7 +93,7 @@ class _Part(NamedTuple):
     """What a block comes to."""
 
     stop: int  #: the row after its last
-    count: int  #: rows without missing values
+    rows: int  #: without missing values
     mean: Array
     squares: Array  #: sums of squared deviations from it
     dropped: Indices
@@ -126,18 +126,18 @@ class _Survey:
         found = [_NONE]
         for part in source.each(partial(_surveyed, drop)):
             found.append(part.dropped)
-            if part.count:
+            if part.rows:
                 self._add(part)
             if progress is not None:
                 progress(part.stop)
         self.dropped: Indices = np.concatenate(found)
 
     def _add(self, part: _Part) -> None:
-        total = self.count + part.count
+        total = self.count + part.rows
         with np.errstate(over="ignore", invalid="ignore"):
             apart = part.mean - self.mean
-            self.squares += part.squares + apart * apart * (self.count * part.count / total)
-            self.mean += apart * (part.count / total)
+            self.squares += part.squares + apart * apart * (self.count * part.rows / total)
+            self.mean += apart * (part.rows / total)
         self.count = total
 
     def scaling(self) -> tuple[Array, Array]:

@@ -86,7 +86,7 @@ def _listed(context: click.Context, parameter: click.Parameter, value: tuple[str
 @click.option("--seconds", type=float, metavar="S", help="How long to descend; by default until more gains little.")
 @click.option("--iterations", type=Whole(0), metavar="T", help="How many steps instead.")
 @click.option(
-    "--start", type=click.Choice(list(STARTS)), default="uniform", show_default=True, help="Where a descent begins."
+    "--start", type=click.Choice(["auto", *STARTS]), default="auto", show_default=True, help="Where a descent begins."
 )
 @click.option("--kernel", type=click.Choice(KERNEL_NAMES), default="gaussian", show_default=True, help="The kernel K.")
 @click.option("--rho", type=float, help="ρ of the kernel; by default 1 over the median squared distance.")

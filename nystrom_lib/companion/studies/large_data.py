@@ -71,7 +71,8 @@ def is_large(dataset: nl.datasets.Dataset) -> bool:
 
 def alone(dataset: nl.datasets.Dataset) -> nl.datasets.Dataset:
     """The same without the cluster that was to make its passes."""
-    return replace(dataset, X=cast(Any, dataset.X.here)) if isinstance(dataset.X, SpreadSource) else dataset
+    X: Any = dataset.X
+    return replace(dataset, X=X.here) if isinstance(X, SpreadSource) else dataset
 
 
 def some(X: Array, most: int, rng: np.random.Generator) -> Array:

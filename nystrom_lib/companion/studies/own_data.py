@@ -64,7 +64,7 @@ class Request:
     kernel: str = "gaussian"
     rho: float | None = None
     method: str = "auto"
-    start: str = "uniform"
+    start: str = "auto"
     iterations: int | None = None
     seconds: float | None = None
     seed: int = 0
@@ -88,15 +88,15 @@ class Request:
         cluster: Any = None,
     ) -> Optimised:
         """The landmarks, and the trace error before and after; of several tries those with the smallest error."""
-        how = {"method": self.method, "start": self.start, "seconds": self.seconds, "iterations": self.iterations}
+        how: dict[str, Any] = {"method": self.method, "start": self.start, "seconds": self.seconds, "iterations": self.iterations}
         seeds = range(self.seed, self.seed + self.tries)
         if cluster is not None and self.tries > 1:
             from ..running.cluster import found_there
 
             found = found_there(cluster, chosen.kernel, dataset.X, self.n, seeds, how)
         else:
-            watched = {"progress": progress, "watch": watch}
-            found = (nl.find_landmarks(chosen.kernel, dataset.X, self.n, seed=seed, **how, **watched) for seed in seeds)
+            how |= {"progress": progress, "watch": watch}
+            found = [nl.find_landmarks(chosen.kernel, dataset.X, self.n, seed=seed, **how) for seed in seeds]
         each = [Optimised(self, dataset, chosen, result, cluster) for result in found]
         if self.tries == 1:
             return each[0]
