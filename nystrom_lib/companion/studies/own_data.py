@@ -88,7 +88,7 @@ class Request:
         cluster: Any = None,
     ) -> Optimised:
         """The landmarks, and the trace error before and after; of several tries those with the smallest error."""
-        how: dict[str, Any] = {"method": self.method, "start": self.start, "seconds": self.seconds, "iterations": self.iterations}
+        how: dict[str, Any] = {name: getattr(self, name) for name in ("method", "start", "seconds", "iterations")}
         seeds = range(self.seed, self.seed + self.tries)
         if cluster is not None and self.tries > 1:
             from ..running.cluster import found_there
