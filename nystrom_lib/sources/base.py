@@ -96,7 +96,7 @@ class Source(ABC):
         [(32768, 2), (32768, 2), (32768, 2), (1696, 2)]
         """
         for first, rows in self._stored_blocks(start, stop):
-            yield self._clean(rows, lambda k, first=first: first + k)
+            yield self._clean(rows, first.__add__)
 
     def all(self) -> NDArray[Any]:
         """Every row, in memory."""

@@ -62,7 +62,7 @@ def is_large(dataset: nl.datasets.Dataset) -> bool:
     return isinstance(dataset.X, nl.Source)
 
 
-def some(X: Array, most: int, rng: np.random.Generator) -> Array:
+def some(X: Array | nl.Source, most: int, rng: np.random.Generator) -> Array:
     """At most so many of a source's points, in random order."""
     source = cast(nl.Source, X)
     return source.rows(rng.permutation(source.choose(most, rng))).astype(np.float64)
