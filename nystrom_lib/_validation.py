@@ -53,7 +53,7 @@ def points(name: str, value: ArrayLike, *, dimension: int | None = None, like: s
     if array.dtype not in (np.float32, np.float64) or not array.flags.c_contiguous or not array.dtype.isnative:
         array = np.ascontiguousarray(array, dtype=np.float32 if array.dtype == np.float32 else np.float64)
     for start, block in _row_blocks(array):
-        bounded(name, block, lambda row, start=start: start + row)
+        bounded(name, block, start.__add__)
     return array
 
 

@@ -100,7 +100,7 @@ class Source(ABC):
         [(32768, 2), (32768, 2), (32768, 2), (1696, 2)]
         """
         for first, rows in self._stored_blocks(start, stop):
-            yield self._clean(rows, lambda k, first=first: first + k)
+            yield self._clean(rows, first.__add__)
 
     def block(self, start: int, stop: int) -> NDArray[Any]:
         """The rows from ``start`` to ``stop``."""

@@ -51,7 +51,7 @@ class NpyFile(Source):
 
     def _span(self, file: int, start: int, stop: int) -> NDArray[Any]:
         span = np.empty((stop - start, self.d), self._stored)
-        room, done = memoryview(span).cast("B"), 0
+        room, done = span.view(np.uint8).reshape(-1).data, 0
         while done < len(room):
             read = os.preadv(file, [room[done:]], self._offset + start * self._row + done)
             if read == 0:
@@ -67,7 +67,7 @@ def open_npy(path: Path) -> Source:
             version = np.lib.format.read_magic(file)
             read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
             shape, by_column, stored = read(file)
-        except (ValueError, EOFError) as error:
+        except Exception as error:  # damaged bytes fail in any way
             raise ValueError(f"{path} is no .npy file, or its first bytes are damaged.") from error
         offset = file.tell()
     N, d = told_shape(str(path), shape, stored)

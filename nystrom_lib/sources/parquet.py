@@ -89,5 +89,5 @@ def _same(path: Path, schema: Any, first_path: Path, first: Any, columns: Sequen
                 "all must have the same."
             )
     more = [column for column in schema.names if column not in first.names]
-    if more and len(columns) == len(first.names):
+    if more and list(columns) == first.names:
         raise ValueError(f"{path} has a column {more[0]!r}, which {first_path.name} has not; all must have the same.")

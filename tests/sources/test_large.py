@@ -47,16 +47,17 @@ def test_beyond_what_is_held_a_part_is_drawn(method: str, monkeypatch: pytest.Mo
     """As good as with everything in memory; what is judged is not what was descended on; indices are of the source."""
     monkeypatch.setattr(landmarks, "EPOCHS", 600)
     data = nl.datasets.bigaussian().X
-    found = nl.find_landmarks(KERNEL, nl.open_data(data), 30, method=method, iterations=100)
-    again = nl.find_landmarks(KERNEL, nl.open_data(data), 30, method=method, iterations=100)
+    kernel = nl.Gaussian(rho=16.0)
+    found = nl.find_landmarks(kernel, nl.open_data(data), 30, method=method, iterations=100)
+    again = nl.find_landmarks(kernel, nl.open_data(data), 30, method=method, iterations=100)
     assert np.array_equal(found.sample, again.sample)
     assert found.reasons[0] == "Of 2,000 points it looks at 600, drawn at random."
-    inside = nl.find_landmarks(KERNEL, data, 30, method=method, iterations=100)
-    trace = [nl.nystrom_errors(KERNEL, data, one.sample, "trace").trace for one in (found, inside)]
-    assert trace[0] < 1.6 * trace[1]
+    inside = nl.find_landmarks(kernel, data, 30, method=method, iterations=100)
+    trace = [nl.nystrom_errors(kernel, data, one.sample, "trace").trace for one in (found, inside)]
+    assert trace[0] < 1.25 * trace[1]
     if method == "uniform":
         assert found.indices is not None and np.array_equal(data[found.indices], found.sample)
-    assert found.error == pytest.approx(nl.NystromApproximation(KERNEL, found.sample).residuals(data).mean(), rel=1e-9)
+    assert found.error == pytest.approx(nl.NystromApproximation(kernel, found.sample).residuals(data).mean(), rel=1e-9)
 
 
 def test_a_million_rows_on_disk(million: Path) -> None:
@@ -89,7 +90,7 @@ def test_the_memory_the_system_counts(million: Path, root: Path) -> None:
         from benchmarks.memory import peak_bytes
 
         file = np.load(sys.argv[1], mmap_mode="r")
-        nl.find_landmarks(nl.Gaussian(0.5), file[:3000], 10, iterations=2)
+        nl.find_landmarks(nl.Gaussian(0.5), file[:3000].astype(float), 10, iterations=2)
         data = nl.open_data(sys.argv[1])
         before = peak_bytes()
         nl.find_landmarks(nl.Gaussian(0.5), data, 10, iterations=2)

@@ -75,7 +75,7 @@ def alone(dataset: nl.datasets.Dataset) -> nl.datasets.Dataset:
     return replace(dataset, X=X.here) if isinstance(X, SpreadSource) else dataset
 
 
-def some(X: Array, most: int, rng: np.random.Generator) -> Array:
+def some(X: Array | nl.Source, most: int, rng: np.random.Generator) -> Array:
     """At most so many of a source's points, in random order."""
     source = cast(nl.Source, X)
     return source.rows(rng.permutation(source.choose(most, rng))).astype(np.float64)

@@ -341,7 +341,7 @@ def plane(dataset: nl.datasets.Dataset) -> Plane:
     return Plane(centre, axes, ("first principal component", "second principal component"), share)
 
 
-def thinned(data: Array, most: int = _LOOKED_AT) -> Array:
+def thinned(data: Array | nl.Source, most: int = _LOOKED_AT) -> Array:
     """At most so many of the points, evenly spread over the rows; of a source, drawn at random."""
     if isinstance(data, nl.Source):
         return large_data.some(data, most, np.random.default_rng(0))
