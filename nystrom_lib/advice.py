@@ -24,6 +24,7 @@ from .kernels import LARGEST_RHO, Gaussian, Kernel, Matern, RationalQuadratic
 from .lipschitz import lipschitz_bound
 from .radial_skd import checked, radial_skd
 from .samples import uniform_indices
+from .sources import Source
 
 __all__ = [
     "Advice",
@@ -73,7 +74,7 @@ class Advice:
     reasons: tuple[str, ...]  #: a sentence for each choice, those of the caller included
 
 
-def median_rho(data: ArrayLike, seed: int = 0) -> float:
+def median_rho(data: ArrayLike | Source, seed: int = 0) -> float:
     """ρ by the median rule: 1 over the median of ‖x − t‖² among the data, so that K is e⁻¹ at a typical distance.
 
     Pairs of equal points do not count. More than a thousand points are represented by a thousand of them.
@@ -84,14 +85,14 @@ def median_rho(data: ArrayLike, seed: int = 0) -> float:
     >>> nl.median_rho([[0.0], [2.0]])
     0.25
     """
-    rho = _rough_rho(check.points("data", data), seed)
+    rho = _rough_rho(data if isinstance(data, Source) else check.points("data", data), seed)
     if not 1.0 / LARGEST_RHO <= rho <= LARGEST_RHO:
         far = "close together" if rho > 1.0 else "far apart"
         raise ValueError(f"data holds points too {far} for a kernel of their width, of ρ = {rho:g}; rescale them.")
     return rho
 
 
-def _rough_rho(data: NDArray[Any], seed: int = 0) -> float:
+def _rough_rho(data: NDArray[Any] | Source, seed: int = 0) -> float:
     """That ρ, whether or not a kernel may have it."""
     from scipy.spatial.distance import pdist
 
@@ -135,7 +136,7 @@ def advised_batch_size(N: int, n: int) -> int | None:
 
 
 def advised_iterations(batch_size: int | None) -> int:
-    """T: 1,000 exact steps as in Section 4.1, or 5,000 stochastic ones, amid the 3,000 to 10,000 of Sections 4.2–4.4.
+    """T: 1,000 exact steps as in paper §4.1, or 5,000 stochastic ones, amid the 3,000 to 10,000 of paper §4.2–4.4.
 
     Examples
     --------
@@ -322,8 +323,10 @@ def _width(kernel: Kernel, data: Array) -> float:
     return float(max(_rough_rho(data), 1e-300) ** -0.5)  # points further apart than that have no squared distance
 
 
-def _some(data: NDArray[Any], most: int, seed: int) -> Array:
+def _some(data: NDArray[Any] | Source, most: int, seed: int) -> Array:
     """At most so many of the points, as float64, drawn without replacement but left in order."""
+    if isinstance(data, Source):
+        return data.rows(data.choose(most, check.generator("seed", _seed(seed, _POINTS)))).astype(np.float64)
     N = len(data)
     if N > most:
         data = data[np.sort(uniform_indices(N, most, _seed(seed, _POINTS)))]

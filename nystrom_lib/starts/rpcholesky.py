@@ -35,7 +35,7 @@ from .base import Drawn, Indices, at, fill_up
 from .cholesky import PartialCholesky
 
 BLOCKS = 10  #: how many blocks of proposals make n
-LEAST = 8  #: proposals of a block, at least
+LEAST = 32  #: proposals of a block, at least
 
 
 def draw(kernel: Kernel, data: NDArray[Any], n: int, rng: np.random.Generator) -> Drawn:

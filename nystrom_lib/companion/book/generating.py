@@ -30,7 +30,7 @@ def generate(source: Path, results: Path, chapters: Sequence[Chapter], executed:
     """
     from .. import claims
     from ..claims import beyond_answers
-    from . import learned, pictures
+    from . import large, learned, pictures
 
     folder = source / GENERATED
     shutil.rmtree(folder, ignore_errors=True)
@@ -42,13 +42,15 @@ def generate(source: Path, results: Path, chapters: Sequence[Chapter], executed:
     parts = {
         "answer.svg": landing.figure_svg(stored),
         "answer.md": landing.figure_block(landing.alt_text(stored)),
-        "numbers.md": landing.cards(landing.numbers(stored, verdicts)),
+        "verdict.md": landing.cards([landing.verdict(verdicts)]),
+        "numbers.md": landing.cards(landing.numbers(stored)),
         "citation.md": landing.citation(),
         "claims.md": claims.page(verdicts),
         "learned.md": learned.page(stored),
         "beyond.md": beyond_answers.page(answers),
         "story.md": beyond_answers.story(answers),
         "status.md": status.page(chapters, source / "notebooks", stored, executed),
+        **large.parts(archive),
         **pictures.parts(),
     }
     for name, text in parts.items():
