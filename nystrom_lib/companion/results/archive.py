@@ -48,6 +48,14 @@ class Archive:
         """Descents on the trace error beside descents on R, timed: ``machine``, and ``problems`` by name."""
         return _json(self.folder / "direct_descent.json")
 
+    def cluster_timings(self) -> dict[str, Any] | None:
+        """What the parts of a pass over the data take on a cluster: ``machine``, and seconds by name."""
+        return _json(self.folder / "cluster_timings.json")
+
+    def large_data(self) -> dict[str, Any] | None:
+        """The benchmark of 10⁴ to 10⁸ points: ``machine``, and a mapping for each of ``sizes``."""
+        return _json(self.folder.parent / "benchmarks" / "results" / "large.json")
+
     def benchmark(self) -> dict[str, Any] | None:
         """The committed benchmark at full size."""
         benchmark = _json(self.folder.parent / "benchmarks" / "results" / "results.json")
