@@ -91,7 +91,7 @@ class Source(ABC):
         return rows
 
     def blocks(self, start: int = 0, stop: int | None = None) -> Iterator[NDArray[Any]]:
-        """All rows from ``start`` to ``stop`` in order, :data:`BLOCK_ROWS` at a time.
+        """All rows from ``start`` to ``stop`` in order, ``BLOCK_ROWS`` at a time.
 
         Examples
         --------
@@ -145,7 +145,7 @@ class Source(ABC):
         """At least ``count`` row numbers, each uniform on 0, …, N − 1; shape (places, rows of a place).
 
         Places are independent. Where rows can be read one by one, each is a place; where chunks are read whole, at most
-        :data:`PLACES` chunks are chosen, with chances in proportion to their rows, and as many rows of each as it
+        ``PLACES`` chunks are chosen, with chances in proportion to their rows, and as many rows of each as it
         takes: every row is still as likely as any other, so that a mean over them has no bias, but rows of one place
         may resemble each other.
 

@@ -172,7 +172,7 @@ def test_a_chapter_opens_on_its_figure(tab: Tab, built: Path) -> None:
         tab.open(f"{built.as_uri()}/notebooks/{name}.html")
         box = "document.querySelector('article .cell_output img').getBoundingClientRect()"
         top, bottom = tab.run(f"[{box}.top, {box}.bottom]")
-        if min(bottom, SCREEN[1]) - top < min(0.8 * (bottom - top), 300):
+        if min(bottom, SCREEN[1]) - top < min(2 / 3 * (bottom - top), 300):
             below.append(f"{name}: from {top:.0f} to {bottom:.0f}")
     assert below == []
 
