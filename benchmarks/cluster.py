@@ -26,7 +26,7 @@ from benchmarks.timing import best_of
 from nystrom_lib.sources.spread import SHARES, SpreadSource
 
 FILE = Path(__file__).resolve().parent.parent / "results" / "cluster_timings.json"
-N, D, LANDMARKS = 2**20, 10, (100, 1000)
+N, D, LANDMARKS = 2**19, 10, (100, 1000)
 EMPTY = 200  #: empty tasks that are timed
 
 
@@ -45,8 +45,8 @@ def block_seconds(source: nl.Source, n: int) -> dict[str, float]:
         approximation = nl.NystromApproximation(kernel, sample)
         return {
             "factor_s": best_of(lambda: nl.NystromApproximation(kernel, sample), 3),
-            "read_s": best_of(lambda: source.block(start, stop), 5),
-            "block_s": best_of(lambda: approximation.residuals(source.block(start, stop)).sum(), 5),
+            "read_s": best_of(lambda: source.block(start, stop), 3),
+            "block_s": best_of(lambda: approximation.residuals(source.block(start, stop)).sum(), 3),
         }
 
 
@@ -68,7 +68,7 @@ def there(source: nl.Source, workers: int) -> dict[str, Any]:
         spread = SpreadSource(source, client)
         for n in LANDMARKS:
             kernel, sample = kernel_and_sample(source, n)
-            found["pass_s"][str(n)] = best_of(lambda k=kernel, s=sample: nl.nystrom_errors(k, spread, s, "trace"), 2)
+            found["pass_s"][str(n)] = best_of(lambda k=kernel, s=sample: nl.nystrom_errors(k, spread, s, "trace"), 1)
         return found
 
 
