@@ -120,8 +120,7 @@ class Store:
                 raise StoreError(f"The store {self.path} has format {version}; this version reads format {VERSION}.")
             (verdict,) = self._one("PRAGMA integrity_check(1)")
             if verdict != "ok":
-                found = " ".join(str(verdict).split())  # it speaks in many lines
-                raise DamagedStoreError(f"The store {self.path} is damaged ({found}); {_LEFT_ALONE}")
+                raise DamagedStoreError(f"The store {self.path} is damaged ({_in_a_line(verdict)}); {_LEFT_ALONE}")
             for name, value, checksum in self._all("SELECT name, value, checksum FROM description"):
                 self._compare(checksum, _text_checksum(value), f"its {name}")
             for session, text, checksum in self._all("SELECT session, provenance, checksum FROM sessions"):
@@ -236,12 +235,12 @@ class Store:
             return np.frombuffer(content, dtype="<f8").reshape([int(size) for size in shape.split(",")])
         except (ValueError, TypeError, AttributeError):
             raise DamagedStoreError(
-                f"The store {self.path} is damaged ({name} of repetition {repetition} is incomplete); {_LEFT_ALONE}"
+                f"The store {self.path} is damaged ({_in_a_line(name)} of repetition {repetition} is incomplete); {_LEFT_ALONE}"
             ) from None
 
     def _compare(self, stored: str, computed: str, what: str) -> None:
         if stored != computed:
-            raise DamagedStoreError(f"The store {self.path} is damaged ({what} fails its checksum); {_LEFT_ALONE}")
+            raise DamagedStoreError(f"The store {self.path} is damaged ({_in_a_line(what)} fails its checksum); {_LEFT_ALONE}")
 
     # -- SQLite ------------------------------------------------------------------------------------------------
 
@@ -343,21 +342,27 @@ def _named_errors(path: Path) -> Iterator[None]:
     except (sqlite3.Error, OSError) as error:
         raise _named(error, path) from error
     except (ValueError, TypeError, OverflowError) as error:  # what should be text is not, or a number no number
-        raise DamagedStoreError(f"The store {path} is damaged ({error}); {_LEFT_ALONE}") from error
+        raise DamagedStoreError(f"The store {path} is damaged ({_in_a_line(error)}); {_LEFT_ALONE}") from error
+
+
+def _in_a_line(what: object) -> str:
+    """SQLite reports in many lines, and quotes what it cannot read."""
+    return " ".join(str(what).split())
 
 
 def _named(error: Exception, path: Path) -> StoreError:
     if isinstance(error, OSError):
         reason = error.strerror or str(error)
         return UnwritableStoreError(f"The store {path} cannot be written ({reason}); {_SAFE}")
+    why = _in_a_line(error)
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
     if code in _NO_ROOM:
-        return UnwritableStoreError(f"The disk that holds {path} takes no more ({error}); {_SAFE}")
+        return UnwritableStoreError(f"The disk that holds {path} takes no more ({why}); {_SAFE}")
     if code in _NO_ACCESS:
-        return UnwritableStoreError(f"The store {path} cannot be written ({error}); {_SAFE}")
+        return UnwritableStoreError(f"The store {path} cannot be written ({why}); {_SAFE}")
     if code in _DAMAGE:
-        return DamagedStoreError(f"The store {path} is damaged ({error}); {_LEFT_ALONE}")
-    return StoreError(f"The store {path} cannot be used ({error}); {_SAFE}")
+        return DamagedStoreError(f"The store {path} is damaged ({why}); {_LEFT_ALONE}")
+    return StoreError(f"The store {path} cannot be used ({why}); {_SAFE}")
 
 
 _SAFE = "repetitions already stored are safe, and the same call goes on from there."
