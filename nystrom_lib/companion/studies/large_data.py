@@ -72,7 +72,7 @@ def is_large(dataset: nl.datasets.Dataset) -> bool:
 def alone(dataset: nl.datasets.Dataset) -> nl.datasets.Dataset:
     """The same without the cluster that was to make its passes."""
     X: Any = dataset.X
-    return replace(dataset, X=X.here) if isinstance(X, SpreadSource) else dataset
+    return replace(dataset, X=cast(Any, X.here)) if isinstance(X, SpreadSource) else dataset
 
 
 def some(X: Array | nl.Source, most: int, rng: np.random.Generator) -> Array:
