@@ -189,7 +189,7 @@ def main() -> None:
     """Measure, write, say where."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.large", description=__doc__)
     parser.add_argument("--most", type=float, default=SIZES[-1], help="the largest number of points (default 1e8)")
-    parser.add_argument("--least", type=float, default=SIZES[0], help="the smallest; sizes below are kept as they were")
+    parser.add_argument("--least", type=float, default=SIZES[0], help="the smallest; other sizes stay as they were")
     parser.add_argument("--out", type=Path, default=RESULTS, help="where table and plot go")
     parser.add_argument("--scratch", type=Path, help="where the data go, 4 GB (default: among temporary files)")
     parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
@@ -199,13 +199,14 @@ def main() -> None:
         return
     record = asked.out / "large.json"
     known = json.loads(record.read_text(encoding="utf-8"))["sizes"] if record.exists() else []
-    sizes = [Size(**size) for size in known if size["N"] < asked.least]
+    sizes = [Size(**size) for size in known if not asked.least <= size["N"] <= asked.most]
     asked.out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=asked.scratch) as folder:
         for N in SIZES:
             if asked.least <= N <= asked.most:
                 sizes.append(measure(N, Path(folder)))
                 print(f"N = {N:,}: {sizes[-1].seconds['command']:.1f} s", flush=True)
+    sizes.sort(key=lambda size: size.N)
     where = machine.describe()
     record.write_text(json.dumps({"machine": where, "sizes": [asdict(size) for size in sizes]}, indent=1) + os.linesep)
     (asked.out / "large.md").write_text(table(sizes, where), encoding="utf-8")
