@@ -29,7 +29,8 @@ STEPS = {
 def parts(stored: Archive) -> dict[str, str]:
     """The generated parts of the page; what has not been measured is not there."""
     large, law = stored.large_data(), stored.cluster_timings()
-    made = {"cluster.md": "" if law is None else cluster(law)}
+    unknown = "What a pass costs there has not been measured: `python -m benchmarks.cluster` does.\n"
+    made = {"cluster.md": unknown if law is None else cluster(law)}
     if large is None:
         return made | {"large_data.md": "This has not been measured: `python -m benchmarks.large` does.\n"}
     return made | {"large_data.md": against_N(large), "large_data.svg": style.svg(figure(large))}
