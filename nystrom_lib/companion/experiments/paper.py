@@ -115,6 +115,7 @@ def paper_experiment(name: str) -> Experiment:
 
     Examples
     --------
+    >>> from nystrom_lib.companion import paper_experiment
     >>> paper_experiment("figure-2-n80").descent.iterations
     1000
     """
@@ -129,6 +130,7 @@ def figure(number: int) -> dict[str, Experiment]:
 
     Examples
     --------
+    >>> from nystrom_lib.companion import figure
     >>> list(figure(4))
     ['figure-4-n100', 'figure-4-n200']
     """
