@@ -1,7 +1,7 @@
 """Nyström samples and their local optimisation: the mathematics of arXiv 2203.13284, equation by equation.
 
 >>> import nystrom_lib as nl
->>> data = nl.datasets.bigaussian().X                                # §4.1
+>>> data = nl.datasets.bigaussian().X                                # paper §4.1
 >>> kernel = nl.Gaussian(rho=16.0)
 >>> start = nl.uniform_sample(data, n=50, seed=456)                  # S⁽⁰⁾
 >>> run = nl.gradient_descent(kernel, data, start, step=1e-6, iterations=400)

@@ -141,7 +141,7 @@ def advised_batch_size(N: int, n: int) -> int | None:
 
 
 def advised_iterations(batch_size: int | None) -> int:
-    """T: 1,000 exact steps as in Section 4.1, or 5,000 stochastic ones, amid the 3,000 to 10,000 of Sections 4.2–4.4.
+    """T: 1,000 exact steps as in paper §4.1, or 5,000 stochastic ones, amid the 3,000 to 10,000 of paper §4.2–4.4.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-r"""The Nyström approximation of a kernel matrix, §1 and §1.1: Eq. (1) and Eq. (2).
+r"""The Nyström approximation of a kernel matrix, paper §1 and §1.1: Eq. (1) and Eq. (2).
 
 The pseudo-inverse of the paper is never formed. :math:`\mathbf K_S` is factored by a Cholesky decomposition with
 pivoting and nothing added to its diagonal; landmarks that repeat what others say, to rounding, only lower the rank.

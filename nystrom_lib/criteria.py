@@ -1,4 +1,4 @@
-r"""How good a sample is: the criteria (C.1)–(C.3) of §1.2, optimal errors, and the factors of Eq. (8)."""
+r"""How good a sample is: the criteria (C.1)–(C.3) of paper §1.2, optimal errors, and the factors of Eq. (8)."""
 
 from __future__ import annotations
 

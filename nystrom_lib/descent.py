@@ -1,4 +1,4 @@
-r"""Descents: an objective, a step rule, and the one loop that joins them; the paper's own, §2–§4, among them."""
+r"""Descents: an objective, a step rule, and the one loop that joins them; those of paper §2–4 among them."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def stochastic_gradient_descent(
     progress: Callable[[int], object] | None = None,
     dtype: Any = np.float64,
 ) -> Descent:
-    r"""Stochastic gradient descent with i.i.d. batches, §3–§4: a step costs O(n² + nb) whatever N.
+    r"""Stochastic gradient descent with i.i.d. batches, paper §3–4: a step costs O(n² + nb) whatever N.
 
     Give ``batch_size`` and ``seed``, or the ``batches`` themselves.
 
@@ -281,7 +281,7 @@ def no_batches(count: int) -> NDArray[np.int64]:
 
 
 def independent_batches(N: int, size: int, rng: np.random.Generator) -> Draw:
-    """Independent uniform indices, §3."""
+    """Independent uniform indices, paper §3."""
     return lambda count: rng.integers(0, N, size=(count, size))
 
 

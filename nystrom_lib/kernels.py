@@ -156,7 +156,7 @@ class Kernel:
             fill(self.radial, address, p, as_writable(a), as_writable(b), np.zeros(d), scratch, out)
         return out
 
-    # -- derivatives of K², Eq. (4) and §2: left, right, diagonal
+    # -- derivatives of K², Eq. (4) and paper §2: left, right, diagonal
 
     def _first(self, s: Array, x: Array) -> Array:
         return self._scalars(s, x, self._address(profiles.SLOPE))
@@ -181,7 +181,7 @@ class Kernel:
 
     @_held
     def squared_right(self, s: ArrayLike, x: ArrayLike) -> Array:
-        r""":math:`\partial^{[r]}_{[x]_l} K^2(s_i, x_j)`, §2, shape (n, N, d)."""
+        r""":math:`\partial^{[r]}_{[x]_l} K^2(s_i, x_j)`, paper §2, shape (n, N, d)."""
         s, x = self._two(s, x)
         first = self._first(s, x)[:, :, None]
         right: Array = 2.0 * first * (x[None] - s[:, None]) if self.radial else first * s[:, None]
@@ -248,7 +248,7 @@ def _set(kernel: Kernel, **values: Any) -> None:
 
 @dataclass(frozen=True)
 class Gaussian(Kernel):
-    r"""The Gaussian kernel of §4, :math:`K(x,t) = e^{-\rho\|x-t\|^2}`.
+    r"""The Gaussian kernel of paper §4, :math:`K(x,t) = e^{-\rho\|x-t\|^2}`.
 
     :math:`\alpha = 1`, :math:`M_1 = 2\sqrt{\rho}\,e^{-1/2}`, :math:`M_2 = 4\rho`.
 

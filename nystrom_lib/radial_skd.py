@@ -1,4 +1,4 @@
-r"""The radial squared-kernel discrepancy, §1.3: Eq. (3), its parts, and Eq. (9)."""
+r"""The radial squared-kernel discrepancy, paper §1.3: Eq. (3), its parts, and Eq. (9)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Initial Nyström samples, §4."""
+"""Initial Nyström samples, paper §4."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def uniform_indices(N: int, n: int, seed: Any) -> NDArray[np.int64]:
 
 
 def uniform_sample(data: ArrayLike, n: int, seed: Any) -> Array:
-    """An initial sample S⁽⁰⁾: ``n`` data points drawn uniformly without replacement (§4), as a new array.
+    """An initial sample S⁽⁰⁾: ``n`` data points drawn uniformly without replacement (paper §4), as a new array.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-r"""Stochastic approximations of the gradient, §3: T̂₁, T̂₂, Eq. (6), Eq. (7), Remark 3.1.
+r"""Stochastic approximations of the gradient, paper §3: T̂₁, T̂₂, Eq. (6), Eq. (7), Remark 3.1.
 
 A batch is an array of indices into the data, drawn by :func:`draw_batch` or by you.
 """
@@ -27,7 +27,7 @@ __all__ = [
 
 
 def draw_batch(N: int, batch_size: int, seed: Any) -> NDArray[np.int64]:
-    """``batch_size`` indices, independent and uniform on 0, …, N − 1 (the i.i.d. sampling of §3).
+    """``batch_size`` indices, independent and uniform on 0, …, N − 1 (the i.i.d. sampling of paper §3).
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def _combine(T1_a: float, T1_b: float, T1_c: float, rest: _Estimates) -> Array:
 
 @check.finite_result
 def estimate_T1(kernel: Kernel, data: ArrayLike, sample: ArrayLike, batch: ArrayLike) -> float:
-    r""":math:`\hat T_1(\mathbf X) = \frac Nb\sum_{i=1}^n\sum_{j=1}^b K^2(s_i, X_j)`, §3.
+    r""":math:`\hat T_1(\mathbf X) = \frac Nb\sum_{i=1}^n\sum_{j=1}^b K^2(s_i, X_j)`, paper §3.
 
     Returns
     -------
@@ -92,7 +92,9 @@ def estimate_T1(kernel: Kernel, data: ArrayLike, sample: ArrayLike, batch: Array
 
 @check.finite_result
 def estimate_T2(kernel: Kernel, data: ArrayLike, sample: ArrayLike, batch: ArrayLike) -> Array:
-    r""":math:`\hat T_2^{k,l}(\mathbf X) = \frac Nb\sum_{j=1}^b\partial^{[l]}_{[s_k]_l}K^2(s_k, X_j)`, §3; shape (n, d).
+    r""":math:`\hat T_2^{k,l}(\mathbf X) = \frac Nb\sum_{j=1}^b\partial^{[l]}_{[s_k]_l}K^2(s_k, X_j)`, shape (n, d).
+
+    The second sum of paper §3, from a batch.
 
     Returns
     -------

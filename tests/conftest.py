@@ -34,7 +34,11 @@ def pytest_report_header() -> str:
 
 
 #: What takes minutes, begun first: with whole files shared out among processes, the last of them would wait for it.
-LONG = ("test_wheel", "test_nbval", "book/", "test_vectors", "test_threads", "test_smoke", "cli/", "notebooks/")
+#: One file that needs the book comes long before the others, which would wait while it is built.
+LONG = (
+    "test_wheel", "book/test_browser", "test_nbval", "test_vectors", "test_threads", "test_smoke", "book/", "cli/",
+    "notebooks/",
+)  # fmt: skip
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -122,6 +122,25 @@ def test_better_starts_are_kept(method: str) -> None:
         assert any(repr(start) in reason for reason in found.reasons)
 
 
+def test_the_start_is_the_better_of_two() -> None:
+    """Catches a start that leaves gaps where a curve is long, and one that runs after a few far points."""
+    rng = np.random.default_rng(0)
+    t = rng.uniform(0.0, 30.0, 3000)
+    curve, flat = np.c_[t * np.cos(t), t * np.sin(t)], rng.standard_normal((3000, 12))
+    found = find(nl.Gaussian(0.05), curve, 200, iterations=0)
+    assert any("'rpcholesky' among 800 points, better than 'uniform'" in reason for reason in found.reasons)
+    assert found.error < 0.5 * find(nl.Gaussian(0.05), curve, 200, method="uniform").error
+    chosen = {find(nl.Gaussian(0.05), flat, 60, iterations=0, seed=seed).reasons[1] for seed in range(8)}
+    assert "Begun at a sample chosen by 'uniform'." in chosen
+
+
+@pytest.mark.parametrize("method", ["radial-skd", "weighted-skd", "local-trace"])
+def test_other_descents_begin_at_a_uniform_sample(method: str) -> None:
+    """The paper's descent begins as the paper's does."""
+    found = find(KERNEL, cloud(2, 300, 1)[0], 12, method=method, iterations=0)
+    assert "Begun at a sample chosen by 'uniform'." in found.reasons
+
+
 def test_many_points_are_judged_by_some(monkeypatch: pytest.MonkeyPatch) -> None:
     """Catches a judgement by the first points, or by those of the batches."""
     X = np.sort(cloud(1, 3000, 1)[0], axis=0)
@@ -220,7 +239,7 @@ def test_the_seed_decides() -> None:
 
 def test_no_steps_give_the_start() -> None:
     for method in DESCENTS:
-        found = find(KERNEL, X, 6, method=method, iterations=0)
+        found = find(KERNEL, X, 6, method=method, iterations=0, start="uniform")
         assert found.steps == 0 and found.indices is not None
         drawn = nl.find_landmarks(KERNEL, X, 6, method="uniform")
         assert np.array_equal(found.sample, drawn.sample)
@@ -300,7 +319,7 @@ def test_default_iterations() -> None:
         ({"seconds": -1}, r"seconds is -1; it must be a finite number greater than 0\."),
         ({"iterations": -1}, r"iterations is -1; it must be at least 0\."),
         ({"seed": None}, r"seed is None; give a whole number, a SeedSequence or a Generator\."),
-        ({"start": "kmean"}, r"start is 'kmean' \(did you mean 'kmeans'\?\); it must be 'uniform', .*, or points\."),
+        ({"start": "kmean"}, r"start is 'kmean' \(did you mean 'kmeans'\?\); it must be 'auto', .*, or points\."),
         ({"start": [[0.0, 0.0]]}, r"start has 1 points; it must have n = 6\."),
         ({"start": np.zeros((6, 3))}, r"start has points of 3 coordinates; those of data have 2\."),
     ],

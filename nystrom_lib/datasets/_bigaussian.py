@@ -1,4 +1,4 @@
-"""The bi-Gaussian example (§4.1): two Gaussians, restricted to a square."""
+"""The bi-Gaussian example (paper §4.1): two Gaussians, restricted to a square."""
 
 from __future__ import annotations
 

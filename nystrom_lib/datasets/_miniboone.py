@@ -1,4 +1,4 @@
-"""MiniBooNE (§4.4): the real data where they are, a labelled stand-in where they are not."""
+"""MiniBooNE (paper §4.4): the real data where they are, a labelled stand-in where they are not."""
 
 from __future__ import annotations
 

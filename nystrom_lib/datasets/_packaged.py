@@ -1,4 +1,4 @@
-"""Abalone (§4.2) and MAGIC (§4.3): the repository's files travel with the package."""
+"""Abalone (paper §4.2) and MAGIC (paper §4.3): the repository's files travel with the package."""
 
 from __future__ import annotations
 

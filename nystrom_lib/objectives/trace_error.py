@@ -1,4 +1,4 @@
-r"""The trace error (C.1) itself, which §1.2 calls intractable to descend on."""
+r"""The trace error (C.1) itself, which paper §1.2 calls intractable to descend on."""
 
 from __future__ import annotations
 

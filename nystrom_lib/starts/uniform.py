@@ -1,4 +1,4 @@
-"""Data points drawn uniformly without replacement: the initial samples of the paper, §4.
+"""Data points drawn uniformly without replacement: the initial samples of paper §4.
 
 The draws are those of :func:`nystrom_lib.uniform_sample`. Cost: none. The only start that neither looks at the points
 nor minds copies.

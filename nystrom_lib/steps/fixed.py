@@ -18,7 +18,7 @@ from .base import Engine, Move, StepRule
 
 @dataclass(frozen=True)
 class FixedStep(StepRule):
-    r"""A fixed step: :math:`S^{(t+1)} = S^{(t)} - \gamma\nabla f(S^{(t)})`, §2–§4.
+    r"""A fixed step: :math:`S^{(t+1)} = S^{(t)} - \gamma\nabla f(S^{(t)})`, paper §2–4.
 
     Parameters
     ----------

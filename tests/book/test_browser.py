@@ -21,6 +21,9 @@ from .browser import PHONE, Tab
 pytestmark = pytest.mark.skipif(chromium.find() is None, reason="there is no Chromium or Chrome on this machine")
 
 
+OPENING_ON_A_FIGURE = [Path(chapter.file).stem for chapter in CHAPTERS.values()][:9]
+
+
 class _Quiet(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
         pass
@@ -156,6 +159,33 @@ def test_every_page_by_day_by_night_and_on_a_phone(tab: Tab, pages: dict[str, Be
         tab.resize(PHONE, 844, phone=True)
         found += [f"{name}: on a phone {trouble}" for trouble in tab.run(WIDE)]
     assert found == []
+
+
+SCREEN = 1280, 800
+
+
+def test_a_chapter_opens_on_its_figure(tab: Tab, built: Path) -> None:
+    """Catches parameters, code or many words above the first picture."""
+    below = []
+    tab.resize(*SCREEN)
+    for name in OPENING_ON_A_FIGURE:
+        tab.open(f"{built.as_uri()}/notebooks/{name}.html")
+        box = "document.querySelector('article .cell_output img').getBoundingClientRect()"
+        top, bottom = tab.run(f"[{box}.top, {box}.bottom]")
+        if min(bottom, SCREEN[1]) - top < min(0.8 * (bottom - top), 300):
+            below.append(f"{name}: from {top:.0f} to {bottom:.0f}")
+    assert below == []
+
+
+def test_the_landing_page_says_what_was_found_and_what_next_on_its_first_screen(tab: Tab, built: Path) -> None:
+    tab.resize(*SCREEN)
+    tab.open(f"{built.as_uri()}/intro.html")
+    ends = "['.numbers', '.next'].map(e => document.querySelector(`article ${e}`).getBoundingClientRect().bottom)"
+    verdict, onwards = tab.run(ends)
+    assert verdict < onwards <= SCREEN[1]
+    assert tab.run("document.querySelector('article img').getBoundingClientRect().top") > onwards
+    (links,) = tab.run("[[...document.querySelectorAll('article .next a')].map(e => e.getAttribute('href'))]")
+    assert links == ["playground.html", "notebooks/01_approximation.html", "in_your_code.html"]
 
 
 def test_the_pages_from_disk_and_from_a_server(tab: Tab, home: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import json
 import re
@@ -46,8 +47,57 @@ def test_every_page_of_the_contents_is_there(pages: Pages) -> None:
 
 def test_the_figures_of_the_paper_keep_their_numbers(pages: Pages) -> None:
     """Catches a heading called "Figure 3", which takes the figure's id and with it the paper's number."""
-    captions = [tag.get_text().strip() for name in CHAPTER_PAGES for tag in pages[name].select("[id] .caption-number")]
-    assert [caption for caption in captions if "." not in caption] == [f"Figure {number}" for number in range(1, 6)]
+    theirs = []
+    for chapter, name in enumerate(CHAPTER_PAGES, start=1):
+        captions = [tag.get_text().strip() for tag in pages[name].select("figure .caption-number")]
+        numbers = [caption.partition(" (")[0] for caption in captions]
+        assert numbers == [f"Figure {chapter}.{place}" for place in range(1, len(captions) + 1)], name
+        theirs += [caption.partition(" (")[2] for caption in captions if "(" in caption]
+    assert theirs == [f"the paper's Figure {number})" for number in range(1, 6)]
+
+
+#: Several sections in a row, of which the first is said to be the paper's.
+ROW = re.compile(r"([Pp]aper §[\d.–]+)(?:(?:,| and|, and) §[\d.–]+)+")
+OLD = re.compile(r"(?<![Pp]aper )§ ?\d|\bSections? \d|(?<!paper['’]s )\bFigures? \d+\b(?!\.\d)")
+
+
+def old_forms(page: Tag) -> list[str]:
+    """Sections and figures of the paper that could be taken for the book's; a column headed "paper" says whose."""
+    page = copy.copy(page)
+    for table in page.select("table"):
+        heads = [head.get_text().strip().lower() for head in table.select("thead th")]
+        for row in table.select("tbody tr") if "paper" in heads else ():
+            row.select("td")[heads.index("paper")].decompose()
+    for code in page.select("pre"):
+        code.decompose()
+    text = ROW.sub(r"\1", " ".join(page.get_text().split()))
+    return [text[max(0, found.start() - 30) : found.end() + 10] for found in OLD.finditer(text)]
+
+
+def test_sections_and_figures_of_the_paper_are_called_the_papers(pages: Pages) -> None:
+    found = {name: old_forms(article(page)) for name, page in pages.items()}
+    assert {name: forms for name, forms in found.items() if forms} == {}
+
+
+@pytest.mark.parametrize(
+    ("words", "count"),
+    [
+        ("see §4.1", 1), ("by Section 2", 1), ("in Figure 3.", 1), ("Figures 1 and 2", 1),
+        ("paper §1.1 and §1.2; Paper §2", 0), ("Figure 5.1 (the paper's Figure 1)", 0),
+        ("<table><thead><tr><th>paper</th></tr></thead><tbody><tr><td>§3</td></tr></tbody></table>", 0),
+    ],
+)  # fmt: skip
+def test_an_old_form_is_seen(words: str, count: int) -> None:
+    assert len(old_forms(BeautifulSoup(f"<article>{words}</article>", "html.parser"))) == count
+
+
+def test_the_landing_page_leads_to_the_playground_and_on_to_the_first_idea(pages: Pages) -> None:
+    name, way = "intro", []
+    for _ in range(3):
+        (link,) = pages[name].select("a.right-next")
+        name = urljoin(f"/{name}", address(link, "href")).removeprefix("/").removesuffix(".html")
+        way.append(name)
+    assert way == ["playground", "notebooks/01_approximation", "theory/approximation"]
 
 
 def test_every_link_within_the_book_leads_somewhere(pages: Pages, built: Path) -> None:
@@ -199,11 +249,13 @@ def test_no_line_ends_between_a_number_and_its_unit(pages: Pages) -> None:
 # -- pages that come from results ------------------------------------------------------------------------------
 
 
-def test_the_landing_page_shows_one_figure_and_five_numbers_of_the_results(pages: Pages) -> None:
+def test_the_landing_page_shows_a_verdict_a_figure_and_four_numbers_of_the_results(pages: Pages) -> None:
     page = article(pages["intro"])
     assert len(page.select("img")) == 1
-    cards = [" ".join(card.text.split()) for card in page.select(".numbers .number")]
-    assert len(cards) == 5
+    verdict, *cards = [" ".join(card.text.split()) for card in page.select(".numbers .number")]
+    assert verdict.endswith("claims") and len(cards) == 4
+    shown = page.select(".numbers, img")
+    assert [each.name for each in shown] == ["div", "img", "div"], "the answer comes before the figure"
     alt = str(page.select("img")[0]["alt"])
     medians = {}
     for rho, name in (("1", "figure-2-n50"), ("16", "figure-2-n50-rho16")):

@@ -86,7 +86,7 @@ def test_the_page_of_a_run_needs_no_network(two_runs: tuple[Path, Path]) -> None
     page = (two_runs[1] / "tiny.html").read_text(encoding="utf-8")
     assert not re.findall(r"""(?:src|href)=["'](?:https?:)?//""", page)
     assert "<title>A tiny chapter</title>" in page
-    assert "See (5), Figure 2 and Figure 1.1" in page, "references of the book are words here"
+    assert "See (5), the paper's Figure 2 and Figure 1.1" in page, "references of the book are words here"
     assert "# Parameters" not in page, "the parameters are a table"
     assert "<details><summary>Code</summary>" in page
     assert re.search(r'<img alt="Two dots"\s+src="data:image/svg', page)

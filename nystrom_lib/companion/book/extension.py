@@ -1,7 +1,8 @@
 """A Sphinx extension: the paper's own numbers in the book, and what stands below and behind each formula.
 
 Sphinx numbers formulas, theorems and figures as they come. Here the label decides: ``eq-5`` is Eq. (5), ``thm-2-1``
-Theorem 2.1, ``rem-1-1`` Remark 1.1 and ``figure-2`` Figure 2, on whatever page they are.
+Theorem 2.1 and ``rem-1-1`` Remark 1.1, on whatever page they are. A figure keeps the number it has in its chapter, and
+``figure-2`` says besides that it is the paper's Figure 2.
 
 ``{equation-links} 5`` writes the line below Eq. (5): computed by, checked by, used in. ``{equation-index}`` is the
 table of all of them, ``{equation-tests}`` shows the tests the lines point to; all three read :mod:`.equations`.
@@ -44,25 +45,31 @@ _NUMBERS = {
 }
 
 
-def paper_number(kind: str, identifier: str) -> tuple[str, ...] | None:
-    """The number that an id asks for, as Sphinx keeps numbers: one entry for each level.
+def paper_number(kind: str, identifier: str, ours: tuple[int, ...] = ()) -> tuple[str | int, ...]:
+    """The number that an id asks for in place of ours, as Sphinx keeps numbers: one entry for each level.
 
     Examples
     --------
-    >>> paper_number("displaymath", "equation-eq-5"), paper_number("theorem", "thm-2-1"), paper_number("figure", "x")
-    (('5',), ('2', '1'), None)
+    >>> paper_number("displaymath", "equation-eq-5", (7,)), paper_number("theorem", "thm-2-1", (7,))
+    (('5',), ('2', '1'))
+    >>> paper_number("figure", "figure-2", (5, 4)), paper_number("figure", "fig-surface", (2, 1))
+    ((5, "4 (the paper's Figure 2)"), (2, 1))
     """
     pattern = _NUMBERS.get(kind)
     match = pattern.fullmatch(identifier) if pattern else None
-    return tuple(match[1].upper().split("-")) if match else None
+    if match is None:
+        return ours
+    if kind == "figure":
+        return *ours[:-1], f"{ours[-1]} (the paper's Figure {match[1]})"
+    return tuple(match[1].upper().split("-"))
 
 
 def _number_as_the_paper(app: Sphinx, env: BuildEnvironment) -> list[str]:
     """Put the paper's numbers over those that Sphinx has just given out."""
     for kinds in env.toc_fignumbers.values():
         for kind, numbers in kinds.items():
-            for identifier in numbers:
-                numbers[identifier] = paper_number(kind, identifier) or numbers[identifier]  # type: ignore[assignment]
+            for identifier, ours in numbers.items():
+                numbers[identifier] = paper_number(kind, identifier, ours)  # type: ignore[assignment]
     return []
 
 
@@ -139,7 +146,7 @@ class EquationIndex(SphinxDirective):
     """The table of all formulas."""
 
     def run(self) -> list[nodes.Node]:
-        head = ("Eq.", "What it says", "Function → test → chapter")
+        head = ("Eq.", "What it says", "Paper", "Function → test → chapter")
         return [_table("equation-index", head, [self._cells(equation) for equation in EQUATIONS])]
 
     def _cells(self, equation: Equation) -> list[Cell]:
@@ -151,7 +158,8 @@ class EquationIndex(SphinxDirective):
         )
         return [
             [[_to_equation(equation, here)]],
-            [[nodes.Text(f"{equation.what} ({equation.where})")]],
+            [[nodes.Text(equation.what)]],
+            [[nodes.Text(equation.where)]],
             [[nodes.Text(words), *_between(links, ", ")] for words, links in lines],
         ]
 

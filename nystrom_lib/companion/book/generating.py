@@ -42,7 +42,8 @@ def generate(source: Path, results: Path, chapters: Sequence[Chapter], executed:
     parts = {
         "answer.svg": landing.figure_svg(stored),
         "answer.md": landing.figure_block(landing.alt_text(stored)),
-        "numbers.md": landing.cards(landing.numbers(stored, verdicts)),
+        "verdict.md": landing.cards([landing.verdict(verdicts)]),
+        "numbers.md": landing.cards(landing.numbers(stored)),
         "citation.md": landing.citation(),
         "claims.md": claims.page(verdicts),
         "learned.md": learned.page(stored),

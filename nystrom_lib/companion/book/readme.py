@@ -20,7 +20,7 @@ BEGIN, END = "<!-- results: written by python -m nystrom_lib.companion.book.read
 def block(results: Path = RESULTS) -> str:
     """The lines between the two marks."""
     archive = Archive(results)
-    numbers = landing.numbers(landing.load(archive), [])[:-1]
+    numbers = landing.numbers(landing.load(archive))
     lines = [f"- **{number.value}** {number.meaning}" for number in numbers]
     timings = archive.timings()
     if timings is not None:

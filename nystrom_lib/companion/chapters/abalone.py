@@ -24,7 +24,7 @@ class Parameters(Settings):
     attributes: tuple[str, ...] = setting(
         values(3, "data.attributes"),
         choices=("sex", "rings"),
-        meaning="the eighth attribute; the first one named is Figure 3",
+        meaning="the eighth attribute; the first one named is the paper's Figure 3",
     )
     rho: tuple[float, ...] = setting(values(3, "kernel.rho"), above=0, meaning="kernel parameters ρ")
     n: int = setting(value(3, "n"), at_least=1, meaning="number of landmark points")

@@ -23,18 +23,24 @@ class Parameters(Settings):
         above=0,
         meaning="kernel parameters ρ: 1 as printed, 16 as in the authors' notebook",
     )
-    n: tuple[int, ...] = setting(values(2, "n"), at_least=1, meaning="numbers of landmark points in Figure 2")
+    n: tuple[int, ...] = setting(
+        values(2, "n"), at_least=1, meaning="numbers of landmark points in the paper's Figure 2"
+    )
     step: float = setting(value(2, "descent.step"), above=0, meaning="step γ of the gradient descent")
     iterations: int = setting(
-        value(2, "descent.iterations"), at_least=1, at_most=10**6, meaning="number of steps T in Figure 2"
+        value(2, "descent.iterations"), at_least=1, at_most=10**6, meaning="number of steps T in the paper's Figure 2"
     )
-    m: int = setting(value(2, "m"), at_least=1, at_most=10**6, meaning="repetitions for each n and each ρ in Figure 2")
-    path_n: int = setting(value(1, "n"), at_least=1, at_most=500, meaning="number of landmark points in Figure 1")
+    m: int = setting(
+        value(2, "m"), at_least=1, at_most=10**6, meaning="repetitions for each n and each ρ in the paper's Figure 2"
+    )
+    path_n: int = setting(
+        value(1, "n"), at_least=1, at_most=500, meaning="number of landmark points in the paper's Figure 1"
+    )
     path_iterations: int = setting(
-        value(1, "descent.iterations"), at_least=1, at_most=10**6, meaning="number of steps T in Figure 1"
+        value(1, "descent.iterations"), at_least=1, at_most=10**6, meaning="number of steps T in the paper's Figure 1"
     )
     path_every: int = setting(
-        value(1, "record.every"), at_least=1, meaning="the paths of Figure 1 are kept every so many steps"
+        value(1, "record.every"), at_least=1, meaning="the paths of the paper's Figure 1 are kept every so many steps"
     )
     seed: int = setting(SEED, at_least=0, meaning="seed of the initial samples")
     recompute: int = setting(3, at_least=0, meaning="stored repetitions to compute again, of each experiment")

@@ -28,7 +28,7 @@ def bigaussian(N: int, seed: int) -> Array:
 
 def number_of_points(at_least: int, at_most: int) -> Any:
     """Declare N, which not every chapter can have equally large."""
-    meaning = "number of data points, the bi-Gaussian ones of §4.1"
+    meaning = "number of data points, the bi-Gaussian ones of paper §4.1"
     return setting(value(1, "data.N"), at_least=at_least, at_most=at_most, meaning=meaning)
 
 

@@ -24,7 +24,7 @@ class Parameters(OnBigaussian):
     step: float = setting(value(1, "descent.step"), above=0, meaning="step γ of the descents")
     iterations: int = setting(1000, at_least=10, at_most=10**6, meaning="number of steps T of the descents")
     batch_sizes: tuple[int, ...] = setting(
-        (10, 50, 200), at_least=2, at_most=100_000, meaning="batch sizes b of the descents; 50 is that of §4.2"
+        (10, 50, 200), at_least=2, at_most=100_000, meaning="batch sizes b of the descents; 50 is that of paper §4.2"
     )
     repetitions: int = setting(5, at_least=1, at_most=1000, meaning="descents for each estimator and batch size")
     sizes: tuple[int, ...] = setting(

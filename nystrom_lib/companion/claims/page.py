@@ -25,6 +25,8 @@ _ROLES = {"equation": "eq", "figure": "numref", "theorem": "prf:ref"}
 _WIDTH = 100
 #: What the claims write below the line: norms, factors, the sample, and a landmark's number.
 _SUBSCRIPT = re.compile(r"_(tr|sp|F|S|k|\*)(?![A-Za-z])")
+#: Claims were declared in the paper's terms; the book has figures and sections of its own.
+_FIGURE, _SECTION = re.compile(r"\bFigure (\d)"), re.compile(r"(?<!paper )§")
 
 
 def summary(verdicts: Sequence[Verdict]) -> str:
@@ -82,7 +84,7 @@ def _card(verdict: Verdict) -> str:
         f"(claim-{claim.id})=",
         f"### {claim.id}: {verdict.finding}",
         "",
-        f"**The paper says** ({claim.section}): {escape(claim.says)}",
+        f"**Paper {claim.section}**: {escape(claim.says)}",
         "",
         f"**Measured**: {escape(verdict.measured)}",
         "",
@@ -171,11 +173,14 @@ def _link(evidence: Evidence) -> str:
 def escape(text: str) -> str:
     """Set the subscripts of formulas such as ‖K‖_F, and keep Markdown from reading the rest as markup.
 
+    What is called Figure 1 or §2 there is the paper's, and said to be.
+
     Examples
     --------
     >>> escape("E_tr is ‖K − K̂‖_* < 2")
     'E{sub}`tr` is ‖K − K̂‖{sub}`∗` \\\\< 2'
     """
+    text = _SECTION.sub("paper §", _FIGURE.sub(r"{numref}`figure-\1`", text))
     text = _SUBSCRIPT.sub(lambda match: f"{{sub}}`{match[1].replace('*', '∗')}`", text)
     for character in "*_|<":
         text = text.replace(character, f"\\{character}")
@@ -192,7 +197,7 @@ def plain(verdicts: Sequence[Verdict]) -> str:
 
 def _paragraph(verdict: Verdict) -> str:
     claim = verdict.claim
-    lines = [f"{claim.id} ({claim.section}): {verdict.finding}"]
+    lines = [f"{claim.id} (paper {claim.section}): {verdict.finding}"]
     parts = [("paper", claim.says), ("measured", verdict.measured), ("why", verdict.why)]
     if verdict.later:
         parts.append(("later", f"{verdict.later.finding}: {verdict.later.measured} {verdict.later.why}"))

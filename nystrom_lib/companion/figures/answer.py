@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
@@ -15,18 +16,32 @@ _QUANTILES = (0.05, 0.5, 0.95)
 
 
 @style.drawn
-def before_and_after(tables: Mapping[str, pd.DataFrame], criterion: str = "E_tr") -> Figure:
+def before_and_after(panels: Mapping[str, Mapping[str, pd.DataFrame]], criterion: str = "E_tr") -> Figure:
     """A line for each experiment: where the samples begin, where they end, and 1, which none can pass.
 
     Parameters
     ----------
-    tables : mapping of str to DataFrame
-        What the experiment is called, and the table of its results.
+    panels : mapping of str to mapping of str to DataFrame
+        Titles, and for each the experiments that share an axis: what they are called, and the tables of their results.
     criterion : str
         A column of the tables.
     """
-    figure, axes = style.subplots(height=0.34 * len(tables) + 1.0)
-    panel = axes[0, 0]
+    rows = [len(tables) for tables in panels.values()]
+    height = 0.34 * sum(rows) + 0.6 * len(rows) + 0.6
+    figure, axes = style.subplots(len(rows), height=height, height_ratios=[count + 0.5 for count in rows])
+    for panel, (title, tables) in zip(axes[:, 0], panels.items(), strict=True):
+        _rows(panel, tables, criterion)
+        panel.set_title(title, loc="left")
+    axes[-1, 0].set_xlabel("trace error over the smallest possible at the same rank (1 is best; logarithmic)")
+    keys = [
+        Line2D([], [], color=style.INITIAL, marker="o", linewidth=3, linestyle="-", label="drawn from the data"),
+        Line2D([], [], color=style.OPTIMISED, marker="o", linewidth=3, linestyle="-", label="after the descent"),
+    ]
+    figure.legend(handles=keys, loc="outside upper left", ncols=2)
+    return figure
+
+
+def _rows(panel: Axes, tables: Mapping[str, pd.DataFrame], criterion: str) -> None:
     for place, table in enumerate(tables.values()):
         ends = []
         for (stage, colour), shift in zip(style.COLOURS.items(), (-0.13, 0.13), strict=True):
@@ -42,10 +57,3 @@ def before_and_after(tables: Mapping[str, pd.DataFrame], criterion: str = "E_tr"
     panel.set_yticks(range(len(tables)), list(tables))
     panel.set_ylim(len(tables) - 0.5, -0.5)
     panel.grid(False, axis="y")
-    style.label(panel, x="trace error over the smallest possible at the same rank (1 is best; logarithmic)")
-    keys = [
-        Line2D([], [], color=style.INITIAL, marker="o", linewidth=3, linestyle="-", label="drawn from the data"),
-        Line2D([], [], color=style.OPTIMISED, marker="o", linewidth=3, linestyle="-", label="after the descent"),
-    ]
-    figure.legend(handles=keys, loc="outside upper left", ncols=2)
-    return figure

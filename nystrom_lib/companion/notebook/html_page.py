@@ -98,11 +98,16 @@ def write_html(path: Path, chapter: Chapter) -> Path:
 
 
 def figure_numbers(notebook: NotebookNode, chapter: Chapter) -> dict[str, str]:
-    """The paper's figures have the paper's numbers, ours the chapter's and then their own, as in the book."""
-    named = [_figure(cell).get("name", "") for cell in notebook.cells]
-    ours = [name for name in named if name.startswith("fig-")]
-    theirs = {name: f"Figure {name.removeprefix('figure-')}" for name in named if name.startswith("figure-")}
-    return theirs | {name: f"Figure {chapter.number}.{place}" for place, name in enumerate(ours, start=1)}
+    """The chapter's number and then their own, with the paper's number beside it, as in the book."""
+    named = [name for cell in notebook.cells if (name := _figure(cell).get("name"))]
+    return {
+        name: f"Figure {chapter.number}.{place}" + (f" ({_the_papers(name)})" if name.startswith("figure-") else "")
+        for place, name in enumerate(named, start=1)
+    }
+
+
+def _the_papers(name: str) -> str:
+    return f"the paper's Figure {name.removeprefix('figure-')}"
 
 
 def _figure(cell: NotebookNode) -> dict[str, str]:
@@ -156,7 +161,7 @@ def plain_markdown(text: str, numbers: Mapping[str, str] | None = None) -> str:
     Examples
     --------
     >>> plain_markdown("By {eq}`eq-5` and {numref}`figure-2`, see {ref}`the theory <theory-convergence>`.")
-    'By (5) and Figure 2, see the theory.'
+    "By (5) and the paper's Figure 2, see the theory."
     """
     return _ROLE.sub(lambda match: _words(match[1], match[2], numbers or {}), _boxes(text))
 
@@ -171,7 +176,9 @@ def _words(role: str, target: str, numbers: Mapping[str, str]) -> str:
     if role.startswith("cite"):
         return f"[{target}]"
     kind, _, rest = target.rpartition("/")[2].partition("-")
-    if kind in ("figure", "fig"):
+    if kind == "figure":
+        return _the_papers(target)
+    if kind == "fig":
         return f"Figure {rest.replace('-', ' ')}"
     if kind == "thm":
         return f"Theorem {rest.replace('-', '.')}"
