@@ -117,6 +117,7 @@ class Dataset:
 
         Examples
         --------
+        >>> import numpy as np
         >>> from nystrom_lib.datasets import from_array
         >>> from_array(np.array([[10.0], [30.0]])).in_original_units([[-1.0], [0.5]]).tolist()
         [[10.0], [25.0]]

@@ -113,6 +113,11 @@ PAPER: Mapping[str, Experiment] = MappingProxyType(_paper())
 def paper_experiment(name: str) -> Experiment:
     """One of the paper's experiments by name.
 
+    Returns
+    -------
+    Experiment
+        With the paper's parameters.
+
     Examples
     --------
     >>> from nystrom_lib.companion import paper_experiment
@@ -127,6 +132,11 @@ def paper_experiment(name: str) -> Experiment:
 
 def figure(number: int) -> dict[str, Experiment]:
     """The experiments of one figure, variants included, by name.
+
+    Returns
+    -------
+    dict
+        Experiments by the names they have in ``PAPER``.
 
     Examples
     --------
