@@ -79,6 +79,11 @@ def median_rho(data: ArrayLike | Source, seed: int = 0) -> float:
 
     Pairs of equal points do not count. More than a thousand points are represented by a thousand of them.
 
+    Returns
+    -------
+    float
+        ρ.
+
     Examples
     --------
     >>> import nystrom_lib as nl
@@ -114,6 +119,11 @@ def kernel_by_name(name: str, rho: float) -> Kernel:
     rho
         ρ.
 
+    Returns
+    -------
+    Kernel
+        The kernel.
+
     Examples
     --------
     >>> import nystrom_lib as nl
@@ -126,6 +136,11 @@ def kernel_by_name(name: str, rho: float) -> Kernel:
 def advised_batch_size(N: int, n: int) -> int | None:
     """None (the exact gradient) for few points; else b = n/5, at least 50: what the paper has for n = 50 … 1,000.
 
+    Returns
+    -------
+    int or None
+        b, or None for the exact gradient.
+
     Examples
     --------
     >>> import nystrom_lib as nl
@@ -137,6 +152,11 @@ def advised_batch_size(N: int, n: int) -> int | None:
 
 def advised_iterations(batch_size: int | None) -> int:
     """T: 1,000 exact steps as in paper §4.1, or 5,000 stochastic ones, amid the 3,000 to 10,000 of paper §4.2–4.4.
+
+    Returns
+    -------
+    int
+        T.
 
     Examples
     --------
@@ -167,6 +187,11 @@ def advised_step(
         b, or None for the exact gradient.
     seed
         Decides which points and which batches the trials see.
+
+    Returns
+    -------
+    float
+        γ.
 
     Examples
     --------
@@ -226,6 +251,11 @@ def advise(
         S⁽⁰⁾, where the descent will begin; by default ``uniform_sample(data, n, seed)``.
     seed
         Decides every draw.
+
+    Returns
+    -------
+    Advice
+        Everything a descent needs; ``.reasons`` says why.
 
     Examples
     --------

@@ -168,6 +168,11 @@ def nystrom_from_columns(matrix: ArrayLike, indices: ArrayLike) -> Array:
     indices
         Which columns, repeats allowed.
 
+    Returns
+    -------
+    array, (N, N)
+        The approximation, symmetric and positive semi-definite.
+
     Examples
     --------
     >>> import numpy as np, nystrom_lib as nl

@@ -361,6 +361,11 @@ def best_rank_errors(
     n
         The rank; from N on, the errors are 0.
 
+    Returns
+    -------
+    Errors
+        The norms asked for, ``.rank`` and ``.precision``.
+
     Examples
     --------
     >>> import nystrom_lib as nl
@@ -467,6 +472,11 @@ def approximation_factors(
         As in :func:`nystrom_errors`.
     best
         The result of :func:`best_rank_errors` for the same kernel, data and n, if at hand.
+
+    Returns
+    -------
+    Factors
+        ``.trace``, ``.frobenius``, ``.spectral``; NaN for a norm that was not asked for.
 
     Examples
     --------

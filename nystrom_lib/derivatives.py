@@ -33,6 +33,11 @@ def radial_skd_gradient(kernel: Kernel, data: ArrayLike, sample: ArrayLike) -> A
 
     O(n² + nN). Zero where :math:`\|\mathbf K_S\|_F = 0`.
 
+    Returns
+    -------
+    array, (n, d)
+        A row for each landmark.
+
     Examples
     --------
     >>> import nystrom_lib as nl
@@ -48,6 +53,11 @@ def radial_skd_gradient(kernel: Kernel, data: ArrayLike, sample: ArrayLike) -> A
 @check.finite_result
 def skd_coefficient_gradient(kernel: Kernel, data: ArrayLike, sample: ArrayLike) -> Array:
     r"""The gradient of :math:`c_S`, Eq. (13); shape (n, d).
+
+    Returns
+    -------
+    array, (n, d)
+        A row for each landmark.
 
     Examples
     --------
@@ -68,11 +78,16 @@ def radial_skd_hessian(kernel: Kernel, data: ArrayLike, sample: ArrayLike) -> Ar
 
     For many landmarks or coordinates, :func:`hessian_vector_product` does without the matrix.
 
+    Returns
+    -------
+    array, (n·d, n·d)
+        Symmetric; rows and columns go through the coordinates of one landmark after the other.
+
     Examples
     --------
     >>> import nystrom_lib as nl
-    >>> nl.radial_skd_hessian(nl.Gaussian(rho=1.0), [[0.0], [1.0]], [[0.5]]).round(4)
-    array([[0.]])
+    >>> nl.radial_skd_hessian(nl.Gaussian(rho=1.0), [[0.0], [1.0]], [[0.25]]).round(4)
+    array([[2.4561]])
     """
     kernel, data, sample = checked(kernel, data, sample)
     n, d = sample.shape
@@ -115,11 +130,16 @@ def hessian_vector_product(kernel: Kernel, data: ArrayLike, sample: ArrayLike, v
 
     It is the derivative of Eq. (10) in the direction v.
 
+    Returns
+    -------
+    array, (n, d)
+        The product, in the shape of the vector.
+
     Examples
     --------
     >>> import nystrom_lib as nl
-    >>> nl.hessian_vector_product(nl.Gaussian(rho=1.0), [[0.0], [1.0]], [[0.5]], [[2.0]]).round(4)
-    array([[0.]])
+    >>> nl.hessian_vector_product(nl.Gaussian(rho=1.0), [[0.0], [1.0]], [[0.25]], [[2.0]]).round(4)
+    array([[4.9121]])
     """
     kernel, data, sample = checked(kernel, data, sample)
     v = check.float_points("vector", vector, dimension=sample.shape[1])
@@ -191,11 +211,16 @@ def largest_hessian_eigenvalue(kernel: Kernel, data: ArrayLike, sample: ArrayLik
     Near S, a gradient descent is stable for steps below 2 over this number; compare with the L of
     :func:`lipschitz_bound`.
 
+    Returns
+    -------
+    float
+        The eigenvalue; it may be negative.
+
     Examples
     --------
     >>> import nystrom_lib as nl
-    >>> round(nl.largest_hessian_eigenvalue(nl.Gaussian(rho=1.0), [[0.0], [1.0]], [[0.5]]), 4)
-    0.0
+    >>> round(nl.largest_hessian_eigenvalue(nl.Gaussian(rho=1.0), [[0.0], [1.0]], [[0.25]]), 4)
+    2.4561
     """
     from scipy.sparse.linalg import LinearOperator, eigsh
 

@@ -89,6 +89,11 @@ def gradient_descent(
     DescentError
         If a step would leave the finite numbers.
 
+    Returns
+    -------
+    Descent
+        ``.sample`` is where it ended; ``.values`` and ``.path`` are what was recorded.
+
     Examples
     --------
     >>> import nystrom_lib as nl
@@ -135,6 +140,11 @@ def stochastic_gradient_descent(
     estimator
         ``"one-sample"``, Eq. (6), or ``"two-sample"``, Eq. (7): then the first ⌊b/2⌋ indices of a batch are X, the
         rest Y.
+
+    Returns
+    -------
+    Descent
+        ``.sample`` is where it ended; ``.values`` and ``.path`` are what was recorded.
 
     Examples
     --------
@@ -224,6 +234,11 @@ def descend(
     ------
     DescentError
         If the descent leaves the finite numbers, and taking it up again with shorter steps did not help.
+
+    Returns
+    -------
+    Descent
+        ``.sample`` is where it ended, after ``.steps`` steps; ``.values`` and ``.path`` are what was recorded.
 
     Examples
     --------

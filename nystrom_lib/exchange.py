@@ -45,6 +45,11 @@ def exchange(
 
     Costs O(n³ + n²m + 128 nm) for m points.
 
+    Returns
+    -------
+    dropped, taken : array
+        Places in ``sample``, and as many in ``points``.
+
     Examples
     --------
     >>> import numpy as np, nystrom_lib as nl

@@ -536,6 +536,11 @@ def radial_kernel(
     constants
         (α, M₁, M₂) of Theorem 2.1 for :math:`K^2`, if known.
 
+    Returns
+    -------
+    CustomKernel
+        The kernel, as fast as the built-in ones.
+
     Examples
     --------
     >>> import math, nystrom_lib as nl
@@ -561,6 +566,11 @@ def dot_product_kernel(
     constants: tuple[float, float, float] | None = None,
 ) -> CustomKernel:
     r"""A kernel :math:`K(s,x) = \kappa(\langle s,x\rangle)`; the arguments are those of :func:`radial_kernel`.
+
+    Returns
+    -------
+    CustomKernel
+        The kernel, as fast as the built-in ones.
 
     Examples
     --------

@@ -105,6 +105,11 @@ def find_landmarks(
     watch
         Called a few times a second at most with the share of the effort spent, from 0 to 1, and the error so far.
 
+    Returns
+    -------
+    Landmarks
+        ``.sample`` has the landmarks, ``.reasons`` what was chosen and why, ``.error`` what is left of the trace.
+
     Examples
     --------
     >>> import nystrom_lib as nl

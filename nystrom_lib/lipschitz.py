@@ -85,6 +85,11 @@ def lipschitz_bound(
     squared_frobenius
         :math:`\|\mathbf K\|_F^2` if it is known already.
 
+    Returns
+    -------
+    LipschitzBound
+        ``.L`` and ``.step`` = 1/L, with the constants on the way to them.
+
     Examples
     --------
     >>> import nystrom_lib as nl

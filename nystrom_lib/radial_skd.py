@@ -28,6 +28,11 @@ def squared_frobenius_norm(kernel: Kernel, data: ArrayLike) -> float:
 
     Block by block with the symmetry of K: O(N²) time, no N × N matrix.
 
+    Returns
+    -------
+    float
+        The sum over all pairs.
+
     Examples
     --------
     >>> import nystrom_lib as nl
@@ -58,6 +63,11 @@ def radial_skd(kernel: Kernel, data: ArrayLike, sample: ArrayLike, constant: boo
         True adds :math:`\|\mathbf K\|_F^2`, which costs O(N²); False leaves it out: O(n² + nN); a number is taken
         to be :math:`\|\mathbf K\|_F^2`, computed before.
 
+    Returns
+    -------
+    float
+        R(S), or what is left of it without its constant.
+
     Examples
     --------
     >>> import nystrom_lib as nl
@@ -81,6 +91,11 @@ def radial_skd(kernel: Kernel, data: ArrayLike, sample: ArrayLike, constant: boo
 @check.finite_result
 def skd_coefficient(kernel: Kernel, data: ArrayLike, sample: ArrayLike) -> float:
     r"""The coefficient of Eq. (9), :math:`c_S = \|\mathbf K_S\|_F^{-2}\sum_{i,j} K^2(x_i, s_j)`; 0 if that norm is 0.
+
+    Returns
+    -------
+    float
+        :math:`c_S`, at least 0.
 
     Examples
     --------

@@ -16,6 +16,11 @@ __all__ = ["uniform_indices", "uniform_sample"]
 def uniform_indices(N: int, n: int, seed: Any) -> NDArray[np.int64]:
     """``n`` different indices, uniform on 0, …, N − 1.
 
+    Returns
+    -------
+    array, (n,)
+        The indices, in the order they were drawn.
+
     Examples
     --------
     >>> import nystrom_lib as nl
@@ -38,6 +43,11 @@ def uniform_sample(data: ArrayLike, n: int, seed: Any) -> Array:
         How many, from 1 to N.
     seed
         A whole number, a ``SeedSequence``, or a ``Generator``.
+
+    Returns
+    -------
+    array, (n, d)
+        The landmarks, a row each.
 
     Examples
     --------

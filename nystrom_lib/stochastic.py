@@ -38,6 +38,11 @@ def draw_batch(N: int, batch_size: int, seed: Any) -> NDArray[np.int64]:
     seed
         A whole number, a ``SeedSequence``, or a ``Generator``, which moves on.
 
+    Returns
+    -------
+    array, (batch_size,)
+        The indices.
+
     Examples
     --------
     >>> import nystrom_lib as nl
@@ -71,6 +76,11 @@ def _combine(T1_a: float, T1_b: float, T1_c: float, rest: _Estimates) -> Array:
 def estimate_T1(kernel: Kernel, data: ArrayLike, sample: ArrayLike, batch: ArrayLike) -> float:
     r""":math:`\hat T_1(\mathbf X) = \frac Nb\sum_{i=1}^n\sum_{j=1}^b K^2(s_i, X_j)`, paper §3.
 
+    Returns
+    -------
+    float
+        The estimate.
+
     Examples
     --------
     >>> import nystrom_lib as nl
@@ -85,6 +95,11 @@ def estimate_T2(kernel: Kernel, data: ArrayLike, sample: ArrayLike, batch: Array
     r""":math:`\hat T_2^{k,l}(\mathbf X) = \frac Nb\sum_{j=1}^b\partial^{[l]}_{[s_k]_l}K^2(s_k, X_j)`, shape (n, d).
 
     The second sum of paper §3, from a batch.
+
+    Returns
+    -------
+    array, (n, d)
+        A row for each landmark.
 
     Examples
     --------
@@ -109,6 +124,11 @@ def one_sample_gradient(kernel: Kernel, data: ArrayLike, sample: ArrayLike, batc
     batch
         Indices into the data, repeats allowed; with all of them once it is the exact gradient.
 
+    Returns
+    -------
+    array, (n, d)
+        A row for each landmark.
+
     Examples
     --------
     >>> import nystrom_lib as nl
@@ -128,6 +148,11 @@ def two_sample_gradient(
 
     .. math:: \frac{\hat T_1(\mathbf X)\hat T_1(\mathbf Y)}{\|\mathbf K_S\|_F^4}\Upsilon(S)
               - \frac{2\hat T_1(\mathbf X)\hat T_2^{k,l}(\mathbf Y)}{\|\mathbf K_S\|_F^2}.
+
+    Returns
+    -------
+    array, (n, d)
+        A row for each landmark.
 
     Examples
     --------
@@ -156,6 +181,11 @@ def four_sample_gradient(
 
     .. math:: \frac{\hat T_1(\mathbf X_1)\hat T_1(\mathbf X_2)}{\|\mathbf K_S\|_F^4}\Upsilon(S)
               - \frac{2\hat T_1(\mathbf X_3)\hat T_2^{k,l}(\mathbf X_4)}{\|\mathbf K_S\|_F^2}.
+
+    Returns
+    -------
+    array, (n, d)
+        A row for each landmark.
 
     Examples
     --------

@@ -14,5 +14,11 @@ def test_the_figure_is_that_of_the_results(root: Path) -> None:
     assert readme.FIGURE.read_text(encoding="utf-8") == landing.figure_svg(landing.load(Archive(root / "results")))
 
 
+def test_it_says_what_shows_the_cross_references_of_a_notebook(root: Path) -> None:
+    notebooks = [path.read_text(encoding="utf-8") for path in (root / "notebooks").glob("*.ipynb")]
+    roles = any("{eq}`" in text or "{numref}`" in text for text in notebooks)
+    assert roles == ("jupyterlab-myst" in (root / "README.md").read_text(encoding="utf-8"))
+
+
 def test_it_fits_two_screens(root: Path) -> None:
     assert len((root / "README.md").read_text(encoding="utf-8").splitlines()) <= 110

@@ -103,6 +103,7 @@ def bigaussian(
 
     Examples
     --------
+    >>> from nystrom_lib.datasets import bigaussian
     >>> data = bigaussian()
     >>> data.X.shape, data.removed
     ((2000, 2), (('draws outside the square', 3323),))

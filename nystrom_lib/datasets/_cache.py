@@ -35,6 +35,11 @@ def cache_folder() -> Path:
     """The folder for fetched and prepared data; it need not exist.
 
     The environment variable NYSTROM_CACHE names it; otherwise it is the platform's place for caches.
+
+    Returns
+    -------
+    Path
+        The folder.
     """
     named = os.environ.get(CACHE_VARIABLE)
     if named:

@@ -31,8 +31,15 @@ def sha256_of(X: NDArray[Any]) -> str:
 
     The matrix is read block by block: it may be a memory map larger than memory.
 
+    Returns
+    -------
+    str
+        64 hexadecimal digits.
+
     Examples
     --------
+    >>> import numpy as np
+    >>> from nystrom_lib.datasets import sha256_of
     >>> sha256_of(np.array([[1.0, 2.0]])) == sha256_of(np.array([[1, 2]], order="F"))
     True
     """
@@ -110,6 +117,7 @@ class Dataset:
 
         Examples
         --------
+        >>> import numpy as np
         >>> from nystrom_lib.datasets import from_array
         >>> from_array(np.array([[10.0], [30.0]])).in_original_units([[-1.0], [0.5]]).tolist()
         [[10.0], [25.0]]

@@ -159,6 +159,7 @@ def miniboone(
 
     Examples
     --------
+    >>> from nystrom_lib.datasets import miniboone
     >>> data = miniboone(stand_in="always")
     >>> data.name, data.stand_in, data.X.shape
     ('MiniBooNE stand-in', True, (129592, 50))

@@ -313,6 +313,8 @@ def from_array(data: Any, **options: Unpack[Options]) -> Dataset:
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from nystrom_lib.datasets import from_array
     >>> data = from_array(np.array([[0.0, 1.0], [2.0, np.nan], [4.0, 5.0]]))
     >>> data.X.tolist(), data.removed
     ([[-1.0, -1.0], [1.0, 1.0]], (('rows with missing values', 1),))

@@ -139,6 +139,7 @@ def abalone(
 
     Examples
     --------
+    >>> from nystrom_lib.datasets import abalone
     >>> abalone().removed
     (('outliers: height above 0.5', 2),)
     >>> abalone("rings").columns[-1]
@@ -185,6 +186,7 @@ def magic(*, clean: bool = True, standardise: bool = True, ddof: int = 0) -> Dat
 
     Examples
     --------
+    >>> from nystrom_lib.datasets import magic
     >>> magic().removed
     (('repeats of an earlier row', 115),)
     """

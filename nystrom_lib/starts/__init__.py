@@ -28,7 +28,7 @@ STARTS = {
 
 
 def initial_sample(kernel: Kernel, data: ArrayLike, n: int, method: str = "uniform", *, seed: Any = None) -> Array:
-    """An initial sample S⁽⁰⁾ of ``n`` points, as a new array of shape (n, d).
+    """An initial sample S⁽⁰⁾ of ``n`` points, as a new array.
 
     Parameters
     ----------
@@ -49,6 +49,11 @@ def initial_sample(kernel: Kernel, data: ArrayLike, n: int, method: str = "unifo
     seed
         A whole number, a ``SeedSequence``, or a ``Generator``. ``"greedy"`` draws nothing and needs none.
 
+    Returns
+    -------
+    array, (n, d)
+        The landmarks, a row each.
+
     Examples
     --------
     >>> import nystrom_lib as nl
@@ -67,6 +72,11 @@ def initial_indices(kernel: Kernel, data: ArrayLike, n: int, method: str = "unif
     ----------
     kernel, data, n, method, seed
         As in :func:`initial_sample`.
+
+    Returns
+    -------
+    array, (n,)
+        The indices, in the order the points were chosen.
 
     Examples
     --------

@@ -13,7 +13,8 @@ from matplotlib.figure import Figure
 
 import nystrom_lib as nl
 from nystrom_lib.companion.errors import ConfigurationError
-from nystrom_lib.companion.figures import boxplots, decay, paths, slider, spectra, style, theory
+from nystrom_lib.companion.figures import boxplots, convergence, decay, paths, slider, spectra, style, theory
+from nystrom_lib.companion.studies import vanishing
 from nystrom_lib.companion.studies.along import Along
 
 RNG = np.random.default_rng(7)
@@ -65,6 +66,15 @@ def test_axes_say_what_they_show(name: str) -> None:
         assert axes.get_ylabel() or "boxplots" in name or "decay" in name
     labels = " ".join(axes.get_ylabel() + axes.get_title() for axes in figure.axes)
     assert "$" in labels
+
+
+def test_the_steps_near_a_vanishing_diagonal_are_drawn() -> None:
+    runs = vanishing.descents(POINTS[:200] * [1.0, 0.3], 50)
+    plane, decays = convergence.vanishing(POINTS[:200], runs).axes
+    starts = [line.get_xydata()[0] for line in plane.lines if len(line.get_xdata()) == 1]
+    assert np.allclose(np.linalg.norm(starts, axis=1), vanishing.LENGTHS)
+    assert [line.get_ydata()[0] for line in decays.lines] == [1.0] * len(runs)
+    assert [text.get_text() for text in decays.get_legend().get_texts()] == ["1", "0.3", "0.1", "0.01"]
 
 
 def test_a_box_has_the_quartiles_and_every_outlier() -> None:

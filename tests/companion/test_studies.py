@@ -20,6 +20,7 @@ from nystrom_lib.companion.studies import (
     landscape,
     own_data,
     steps,
+    vanishing,
     ways,
 )
 from nystrom_lib.companion.studies.along import along
@@ -416,3 +417,49 @@ def test_R_and_the_trace_factor_are_those_of_the_samples_kept(tmp_path):
     assert found.E_tr[-1] == pytest.approx(nl.approximation_factors(kernel, data, last, norms="trace").trace, rel=1e-6)
     table = results.table.set_index("stage")["E_tr"]
     assert (found.E_tr[0], found.E_tr[-1]) == pytest.approx((table["initial"], table["optimised"]), rel=1e-9)
+
+
+# -- a kernel whose diagonal vanishes
+
+
+@pytest.fixture(scope="module")
+def thrown():
+    return vanishing.descents(DATA, 400)
+
+
+def test_over_the_plane_R_is_that_of_the_library():
+    values = vanishing.over_plane(DATA, 1.2, 4)
+    places = np.linspace(-1.2, 1.2, 4)
+    for (i, y), (j, x) in itertools.product(enumerate(places), repeat=2):
+        assert values[i, j] == pytest.approx(nl.radial_skd(vanishing.KERNEL, DATA, [[x, y]]), rel=1e-9)
+
+
+def test_with_the_linear_kernel_R_sees_directions_alone(thrown):
+    """The two facts that chapter 3 rests on: ∇R(aS) = ∇R(S)/a, and it is orthogonal to S."""
+    for a in (1.0, 0.01):
+        assert nl.radial_skd(vanishing.KERNEL, DATA, a * SAMPLE) == pytest.approx(
+            nl.radial_skd(vanishing.KERNEL, DATA, SAMPLE), rel=1e-9
+        )
+    gradient = nl.radial_skd_gradient(vanishing.KERNEL, DATA, SAMPLE)
+    np.testing.assert_allclose(nl.radial_skd_gradient(vanishing.KERNEL, DATA, 0.01 * SAMPLE), 100 * gradient, rtol=1e-8)
+    assert abs(np.sum(gradient * SAMPLE)) < 1e-9 * np.linalg.norm(gradient) * np.linalg.norm(SAMPLE)
+    for each in thrown:
+        assert each.gradient * each.length == pytest.approx(thrown[0].gradient, rel=1e-8)
+        lengths = np.linalg.norm(each.path, axis=1)
+        assert (np.diff(lengths) >= -1e-12 * lengths[:-1]).all(), "no step leads back towards the origin"
+
+
+def test_a_start_near_the_origin_is_thrown_out_at_a_right_angle(thrown):
+    far, *_, near = thrown
+    assert (far.length, near.length) == (1.0, 0.01)
+    assert far.turned < 10 and far.distance < 1.1 and far.arrived is not None and far.arrived < 100
+    assert near.turned == pytest.approx(90, abs=1) and near.distance > 100 * near.length and near.arrived is None
+    assert near.values[1] > near.values[0], "R is higher where it was thrown to"
+    assert (np.diff(far.values) <= 1e-9 * far.values[0]).all()
+
+
+def test_the_lowest_R_of_one_landmark_is_that_of_the_best_direction(thrown):
+    angles = np.linspace(0.0, np.pi, 181)
+    values = [nl.radial_skd(vanishing.KERNEL, DATA, [[np.cos(angle), np.sin(angle)]]) for angle in angles]
+    assert min(values) == pytest.approx(thrown[0].lowest, rel=1e-3) and thrown[0].lowest <= min(values)
+    assert vanishing.summary(thrown)["steps to the best direction"].iloc[-1] == "more"

@@ -113,8 +113,14 @@ PAPER: Mapping[str, Experiment] = MappingProxyType(_paper())
 def paper_experiment(name: str) -> Experiment:
     """One of the paper's experiments by name.
 
+    Returns
+    -------
+    Experiment
+        With the paper's parameters.
+
     Examples
     --------
+    >>> from nystrom_lib.companion import paper_experiment
     >>> paper_experiment("figure-2-n80").descent.iterations
     1000
     """
@@ -127,8 +133,14 @@ def paper_experiment(name: str) -> Experiment:
 def figure(number: int) -> dict[str, Experiment]:
     """The experiments of one figure, variants included, by name.
 
+    Returns
+    -------
+    dict
+        Experiments by the names they have in ``PAPER``.
+
     Examples
     --------
+    >>> from nystrom_lib.companion import figure
     >>> list(figure(4))
     ['figure-4-n100', 'figure-4-n200']
     """

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
+from ..experiments.outcome import Array
 from ..studies import drift as counterexample
 from ..studies.steps import Run
+from ..studies.vanishing import Thrown, over_plane
 from ..wording import number
 from . import decay, style
 
@@ -178,4 +180,40 @@ def drift(run: pd.DataFrame) -> Figure:
         style.label(axes, "step $t$", what)
     panels[0, 1].set_yscale("log")
     panels[0, 2].set_yscale("log")
+    return figure
+
+
+@style.drawn
+def vanishing(data: Array, runs: Sequence[Thrown], reach: float = 1.2) -> Figure:
+    """R of one landmark over the plane with the first step from each start, and R along the descents.
+
+    Parameters
+    ----------
+    data : array, (N, 2)
+        The points.
+    runs : sequence of Thrown
+        From ``studies.vanishing``.
+    reach : float
+        The picture shows [−reach, reach]².
+    """
+    figure, panels = style.subplots(1, 2, height=3.2)
+    plane, decays = panels[0]
+    image = over_plane(data, reach, 200)
+    plane.imshow(image, origin="lower", extent=(-reach, reach, -reach, reach), interpolation="bilinear", alpha=0.75)
+    for k, run in enumerate(runs):
+        colour = (style.ACCENT, style.PAPER, style.INITIAL, style.INK)[k % 4]
+        marker, dash = "osD^"[k % 4], style.DASHES[k % 5]
+        plane.plot(*run.path[:2].T, color=colour, linestyle="-", linewidth=1.2)
+        plane.plot(*run.path[0], marker, color=colour, markeredgecolor=style.INK, markeredgewidth=0.6)
+        above = (run.values - run.lowest) / (run.values[0] - run.lowest)
+        curve = style.CYCLE[k % 5]
+        decays.plot(np.arange(len(above)) + 1, above, color=curve, linestyle=dash, label=f"{run.length:g}")
+    plane.set(xlim=(-reach, reach), ylim=(-reach, reach))
+    plane.grid(False)
+    decays.set_xscale("log")
+    decays.set_yscale("log")
+    decays.set_ylim(bottom=1e-4)
+    decays.legend(title="distance at the start", loc="lower left")
+    style.label(plane, title="$R$ of one landmark, dark where it is low")
+    style.label(decays, "iteration $t + 1$", "$R$ above its lowest value, the start being 1")
     return figure

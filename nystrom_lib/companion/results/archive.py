@@ -48,6 +48,10 @@ class Archive:
         """Descents on the trace error beside descents on R, timed: ``machine``, and ``problems`` by name."""
         return _json(self.folder / "direct_descent.json")
 
+    def second_thread(self) -> dict[str, Any] | None:
+        """Descents on one thread, on two, and two at a time: ``machine``, and ``problems`` by title."""
+        return _json(self.folder / "beyond" / "second_thread.json")
+
     def cluster_timings(self) -> dict[str, Any] | None:
         """What the parts of a pass over the data take on a cluster: ``machine``, and seconds by name."""
         return _json(self.folder / "cluster_timings.json")

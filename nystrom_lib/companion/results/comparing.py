@@ -60,7 +60,13 @@ class Comparison:
 
 
 def compare(found: Results, stored: Results) -> Comparison:
-    """Compare the repetitions that two sets of results have in common, within the stated tolerances."""
+    """Compare the repetitions that two sets of results have in common, within the stated tolerances.
+
+    Returns
+    -------
+    Comparison
+        What differs, and by how much of what is tolerated.
+    """
     return Comparison(differences(found.outcomes, stored.outcomes, stored), tuple(_unlike(found, stored)))
 
 

@@ -11,9 +11,18 @@ from scipy.stats import spearmanr
 from ..experiments.outcome import STAGES
 from ..experiments.problems import PROBLEMS
 from ..results.table import Results
+from ..wording import number
 
 #: Problem and way: ``("abalone", "uniform-trace")``.
 Key = tuple[str, str]
+#: What tables and pictures call the step rules.
+RULES = {
+    "fixed": "fixed",
+    "scale-free": "scale-free",
+    "momentum": "momentum",
+    "adam": "Adam",
+    "lbfgs": "L-BFGS",
+}
 
 
 def medians(results: Mapping[Key, Results], quantity: str = "E_tr", stage: str = "optimised") -> pd.DataFrame:
@@ -33,6 +42,17 @@ def ratios(table: pd.DataFrame, above: str, below: str) -> dict[str, float]:
 def spreads(table: pd.DataFrame) -> dict[str, float]:
     """The largest of each row over the smallest, by the titles of the problems."""
     return {PROBLEMS[problem].title: float(row.max() / row.min()) for problem, row in table.iterrows()}
+
+
+def arrows(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
+    """Two tables with the same rows and columns as one of texts.
+
+    Examples
+    --------
+    >>> arrows(pd.DataFrame({"a": [2.9]}), pd.DataFrame({"a": [1.5348]})).loc[0, "a"]
+    '2.90 → 1.53'
+    """
+    return before.map(number) + " → " + after.map(number)
 
 
 def titled(table: pd.DataFrame, first: str = "problem") -> pd.DataFrame:
