@@ -455,7 +455,7 @@ def test_a_start_near_the_origin_is_thrown_out_at_a_right_angle(thrown):
     assert far.turned < 10 and far.distance < 1.1 and far.arrived is not None and far.arrived < 100
     assert near.turned == pytest.approx(90, abs=1) and near.distance > 100 * near.length and near.arrived is None
     assert near.values[1] > near.values[0], "R is higher where it was thrown to"
-    assert (np.diff(far.values) <= 0).all()
+    assert (np.diff(far.values) <= 1e-9 * far.values[0]).all()
 
 
 def test_the_lowest_R_of_one_landmark_is_that_of_the_best_direction(thrown):
