@@ -32,6 +32,7 @@ from .derivatives import (
     skd_coefficient_gradient,
 )
 from .descent import Descent, DescentError, descend, gradient_descent, stochastic_gradient_descent
+from .estimates import Estimate, estimate_radial_skd
 from .kernels import (
     Constants,
     CustomKernel,
@@ -45,9 +46,11 @@ from .kernels import (
 )
 from .landmarks import Landmarks, find_landmarks
 from .lipschitz import LipschitzBound, lipschitz_bound
+from .local_approximation import LocalApproximation
 from .objectives import LocalTraceError, Objective, RadialSKD, TraceError, WeightedSKD
 from .radial_skd import radial_skd, skd_coefficient, squared_frobenius_norm
 from .samples import uniform_indices, uniform_sample
+from .sources import Source, open_data
 from .starts import initial_indices, initial_sample
 from .steps import LBFGS, Adam, FixedStep, Momentum, StepRule
 from .stochastic import (
@@ -71,12 +74,14 @@ __all__ = [
     "Descent",
     "DescentError",
     "Errors",
+    "Estimate",
     "Factors",
     "FixedStep",
     "Gaussian",
     "Kernel",
     "Landmarks",
     "LipschitzBound",
+    "LocalApproximation",
     "LocalTraceError",
     "Matern",
     "Momentum",
@@ -85,6 +90,7 @@ __all__ = [
     "Polynomial",
     "RadialSKD",
     "RationalQuadratic",
+    "Source",
     "StepRule",
     "TraceError",
     "WeightedSKD",
@@ -100,6 +106,7 @@ __all__ = [
     "draw_batch",
     "estimate_T1",
     "estimate_T2",
+    "estimate_radial_skd",
     "find_landmarks",
     "four_sample_gradient",
     "gradient_descent",
@@ -113,6 +120,7 @@ __all__ = [
     "nystrom_errors",
     "nystrom_from_columns",
     "one_sample_gradient",
+    "open_data",
     "radial_kernel",
     "radial_skd",
     "radial_skd_gradient",

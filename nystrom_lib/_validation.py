@@ -38,7 +38,7 @@ def _row_blocks(array: NDArray[Any]) -> Iterator[tuple[int, NDArray[Any]]]:
 
 def points(name: str, value: ArrayLike, *, dimension: int | None = None, like: str = "data") -> NDArray[Any]:
     """A C-contiguous (rows, d) array of finite floats; float32 stays float32, everything else becomes float64."""
-    array = _as_array(name, value)
+    array = as_array(name, value)
     if array.ndim != 2:
         raise ValueError(
             f"{name} has shape {array.shape}; it must be two-dimensional, a row for each point"
@@ -52,18 +52,23 @@ def points(name: str, value: ArrayLike, *, dimension: int | None = None, like: s
         raise ValueError(f"{name} has dtype {array.dtype}; it must hold real numbers.")
     if array.dtype not in (np.float32, np.float64) or not array.flags.c_contiguous or not array.dtype.isnative:
         array = np.ascontiguousarray(array, dtype=np.float32 if array.dtype == np.float32 else np.float64)
-    largest = LARGEST if array.dtype == np.float64 else np.finfo(np.float32).max
     for start, block in _row_blocks(array):
-        good = np.abs(block) <= largest
-        if not good.all():
-            row, column = np.argwhere(~good)[0]
-            bad = block[row, column]
-            most = f"at most {LARGEST:g} in magnitude" if np.isfinite(bad) else "finite"
-            raise ValueError(f"{name} holds {bad} at row {start + row}, column {column}; every value must be {most}.")
+        bounded(name, block, start.__add__)
     return array
 
 
-def _as_array(name: str, value: Any) -> NDArray[Any]:
+def bounded(name: str, rows: NDArray[Any], number: Callable[[int], int]) -> None:
+    """Refuse rows of float32 or float64 with a value that is not finite; ``number`` says which row one of them is."""
+    largest = LARGEST if rows.dtype == np.float64 else np.finfo(np.float32).max
+    good = np.abs(rows) <= largest
+    if not good.all():
+        row, column = np.argwhere(~good)[0]
+        bad = rows[row, column]
+        most = f"at most {LARGEST:g} in magnitude" if np.isfinite(bad) else "finite"
+        raise ValueError(f"{name} holds {bad} at row {number(int(row))}, column {column}; every value must be {most}.")
+
+
+def as_array(name: str, value: Any) -> NDArray[Any]:
     """A plain array of what may be a list, a subclass of arrays, or a masked array with nothing masked."""
     unmasked(name, value)
     try:
@@ -108,6 +113,14 @@ def positive(name: str, value: Any) -> float:
     return number
 
 
+def magnitude(name: str, value: Any, most: float) -> float:
+    """A number from 1/``most`` to ``most``."""
+    number = positive(name, value)
+    if not 1.0 / most <= number <= most:
+        raise ValueError(f"{name} is {shown(value)}; it must be from {1.0 / most:g} to {most:g}.")
+    return number
+
+
 def real(name: str, value: Any) -> float:
     """A finite number."""
     try:
@@ -125,7 +138,7 @@ def real(name: str, value: Any) -> float:
 
 def indices(name: str, value: ArrayLike, size: int, *, ndim: int = 1) -> NDArray[np.int64]:
     """Positions into ``size`` rows."""
-    array = _as_array(name, value)
+    array = as_array(name, value)
     if array.ndim != ndim or array.dtype.kind not in "iu" or array.size == 0:
         raise ValueError(
             f"{name} has shape {array.shape} and dtype {array.dtype}; it must be a non-empty {ndim}-dimensional array"

@@ -20,10 +20,11 @@ from ._threads import threads
 from ._validation import Array
 from .derivatives import radial_skd_gradient
 from .descent import DescentError, gradient_descent, stochastic_gradient_descent
-from .kernels import Gaussian, Kernel, Matern, RationalQuadratic
+from .kernels import LARGEST_RHO, Gaussian, Kernel, Matern, RationalQuadratic
 from .lipschitz import lipschitz_bound
 from .radial_skd import checked, radial_skd
 from .samples import uniform_indices
+from .sources import Source
 
 __all__ = [
     "Advice",
@@ -73,7 +74,7 @@ class Advice:
     reasons: tuple[str, ...]  #: a sentence for each choice, those of the caller included
 
 
-def median_rho(data: ArrayLike, seed: int = 0) -> float:
+def median_rho(data: ArrayLike | Source, seed: int = 0) -> float:
     """ρ by the median rule: 1 over the median of ‖x − t‖² among the data, so that K is e⁻¹ at a typical distance.
 
     Pairs of equal points do not count. More than a thousand points are represented by a thousand of them.
@@ -89,9 +90,18 @@ def median_rho(data: ArrayLike, seed: int = 0) -> float:
     >>> nl.median_rho([[0.0], [2.0]])
     0.25
     """
+    rho = _rough_rho(data if isinstance(data, Source) else check.points("data", data), seed)
+    if not 1.0 / LARGEST_RHO <= rho <= LARGEST_RHO:
+        far = "close together" if rho > 1.0 else "far apart"
+        raise ValueError(f"data holds points too {far} for a kernel of their width, of ρ = {rho:g}; rescale them.")
+    return rho
+
+
+def _rough_rho(data: NDArray[Any] | Source, seed: int = 0) -> float:
+    """That ρ, whether or not a kernel may have it."""
     from scipy.spatial.distance import pdist
 
-    some = _some(check.points("data", data), _PAIRS_FROM, seed)
+    some = _some(data, _PAIRS_FROM, seed)
     squared = pdist(some - some.mean(axis=0), "sqeuclidean")
     apart = squared[squared > 0.0]
     if len(apart) == 0:
@@ -120,7 +130,7 @@ def kernel_by_name(name: str, rho: float) -> Kernel:
     >>> nl.kernel_by_name("matern-3/2", rho=0.5)
     Matern(nu=1.5, lengthscale=1.0)
     """
-    return _KERNELS[check.choice("kernel", name, KERNEL_NAMES)](check.positive("rho", rho))
+    return _KERNELS[check.choice("kernel", name, KERNEL_NAMES)](check.magnitude("rho", rho, LARGEST_RHO))
 
 
 def advised_batch_size(N: int, n: int) -> int | None:
@@ -269,7 +279,7 @@ def advise(
         rho = median_rho(data, seed)
         reasons.append(f"ρ = {rho:g}, 1 over the median squared distance of the data.")
     else:
-        rho = check.positive("rho", rho)
+        rho = check.magnitude("rho", rho, LARGEST_RHO)
         reasons.append(f"ρ = {rho:g}, as given.")
     named = kernel_by_name(kernel, rho)
     batch, why = _batch(N, n, batch_size)
@@ -340,11 +350,13 @@ def _width(kernel: Kernel, data: Array) -> float:
         return float(kernel.rho**-0.5)
     if isinstance(kernel, Matern | RationalQuadratic):
         return float(2.0**0.5 * kernel.lengthscale)
-    return float(median_rho(data) ** -0.5)
+    return float(max(_rough_rho(data), 1e-300) ** -0.5)  # points further apart than that have no squared distance
 
 
-def _some(data: NDArray[Any], most: int, seed: int) -> Array:
+def _some(data: NDArray[Any] | Source, most: int, seed: int) -> Array:
     """At most so many of the points, as float64, drawn without replacement but left in order."""
+    if isinstance(data, Source):
+        return data.rows(data.choose(most, check.generator("seed", _seed(seed, _POINTS)))).astype(np.float64)
     N = len(data)
     if N > most:
         data = data[np.sort(uniform_indices(N, most, _seed(seed, _POINTS)))]

@@ -14,12 +14,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _validation as check
 from ._core import profiles, residuals
+from ._memory import gigabytes, memory
 from ._sums import middle
 from ._threads import one_pool, steady
 from ._validation import Array, as_writable
 from .kernels import Kernel, require
 
 __all__ = ["NystromApproximation", "nystrom_from_columns"]
+
+_COPIES = 4  # matrices of the size of K_S that exist at the same time while it is factored
 
 
 def pivoted_cholesky(
@@ -34,6 +37,17 @@ def pivoted_cholesky(
     if largest <= 0.0:
         rank = 0
     return np.ascontiguousarray(np.tril(factor[:rank, :rank])), pivots[:rank].astype(np.int64) - 1
+
+
+def room_for(n: int, told: str) -> None:
+    """Refuse more landmarks than a factor of their kernel matrix has memory for; ``told`` begins the sentence."""
+    size, there = _COPIES * 8.0 * n * n, memory()
+    if size > there:
+        most = int((there / 8.0 / _COPIES) ** 0.5)
+        raise ValueError(
+            f"{told} at most {most:,}, for a factor of K_S takes {gigabytes(size)} of {gigabytes(there)} of memory: "
+            "LocalApproximation does without."
+        )
 
 
 class NystromApproximation:
@@ -65,6 +79,7 @@ class NystromApproximation:
     def __init__(self, kernel: Kernel, sample: ArrayLike) -> None:
         self.kernel = require(kernel)
         self.sample = check.float_points("sample", sample)
+        room_for(len(self.sample), f"sample has {len(self.sample):,} points; it must have")
         self._factor, self._pivots = pivoted_cholesky(self.kernel.matrix(self.sample))
 
     @property

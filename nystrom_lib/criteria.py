@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,8 +16,11 @@ from ._core import precise, profiles, residuals
 from ._threads import one_pool, steady
 from ._validation import Array, as_writable
 from .approximation import NystromApproximation
+from .estimates import Estimate, as_confidence, mean_of
 from .kernels import Kernel, require
+from .local_approximation import LocalApproximation
 from .radial_skd import checked
+from .sources import Source, open_data
 
 __all__ = ["Errors", "Factors", "approximation_factors", "best_rank_errors", "nystrom_errors"]
 
@@ -38,6 +41,7 @@ class Errors:
     spectral: float = math.nan  #: (C.3), the spectral norm
     rank: int = 0  #: the numerical rank used
     precision: str = "double"  #: "double" or "extended" (32 digits)
+    estimate: Estimate | None = field(default=None, repr=False)  #: of the trace error, if it is from some points only
 
 
 @dataclass(frozen=True)
@@ -68,35 +72,51 @@ def _matrix(matrix: ArrayLike | None, N: int) -> Array:
 @steady
 def nystrom_errors(
     kernel: Kernel,
-    data: ArrayLike,
+    data: ArrayLike | Source,
     sample: ArrayLike,
     norms: str | tuple[str, ...] = ALL,
     *,
     matrix: ArrayLike | None = None,
     precision: str = "auto",
+    points: int | None = None,
+    seed: Any = 0,
+    confidence: float = 0.95,
+    neighbours: int | None = None,
 ) -> Errors:
     r"""The criteria :math:`\|\mathbf K-\hat{\mathbf K}(S)\|` in the trace, Frobenius and spectral norms, (C.1)–(C.3).
 
     The trace norm costs O(Nn²) and needs no N × N matrix; the Frobenius norm goes tile by tile; the spectral norm is
-    a Lanczos iteration on :math:`\mathbf K - \mathbf F\mathbf F^T`.
+    a Lanczos iteration on :math:`\mathbf K - \mathbf F\mathbf F^T`. With ``points`` the trace error is estimated from
+    that many data points, at a cost that does not depend on N, and ``.estimate`` says how far off it may be.
 
     Parameters
     ----------
-    kernel, data, sample
+    kernel, sample
         As in :func:`radial_skd`.
+    data
+        The points, a row each, or what :func:`open_data` gives, which is read block by block, once.
     norms
-        Which of ``"trace"``, ``"frobenius"``, ``"spectral"``.
+        Which of ``"trace"``, ``"frobenius"``, ``"spectral"``; of a source, or from some points, ``"trace"`` alone.
     matrix
         The kernel matrix of the data, if at hand: saves computing it again.
     precision
         ``"double"``, ``"extended"`` (double-double, 32 digits, for the built-in kernels), or ``"auto"``: extended
         where the pivots of :math:`\mathbf K_S` fall so low that double precision would show in the sixth digit, or
         that a landmark would be left out which is no copy of another, and the work is affordable.
+    points
+        From how many data points, drawn independently and uniformly, to estimate the trace error; None for all.
+    seed, confidence
+        What decides the draw, and the confidence of its intervals.
+    neighbours
+        How many landmarks a point uses, those nearest to it, as in :class:`LocalApproximation`: an upper bound of the
+        trace error, whose cost does not depend on how many landmarks there are; None for all of them together.
 
     Returns
     -------
     Errors
-        ``.trace``, ``.frobenius``, ``.spectral``, ``.rank`` (numerical rank of :math:`\mathbf K_S`), ``.precision``.
+        ``.trace``, ``.frobenius``, ``.spectral``, ``.rank`` (numerical rank of :math:`\mathbf K_S`), ``.precision``;
+        with ``points`` an :class:`Estimate` in ``.estimate``. Residuals lie in :math:`[0, K(x,x)]`: under a radial
+        kernel its ``bounds`` hold whatever the data; under others that interval has no end known without a pass.
 
     Examples
     --------
@@ -104,33 +124,109 @@ def nystrom_errors(
     >>> errors = nl.nystrom_errors(nl.Gaussian(rho=1.0), [[0.0], [0.5], [1.0]], [[0.0], [1.0]])
     >>> round(errors.trace, 6), round(errors.spectral, 6), errors.rank
     (0.113181, 0.113181, 2)
+    >>> data, kernel = nl.datasets.bigaussian().X, nl.Gaussian(rho=16.0)
+    >>> some = nl.nystrom_errors(kernel, data, data[:50], "trace", points=1000).estimate
+    >>> some.bounds[0] < nl.nystrom_errors(kernel, data, data[:50], "trace").trace < some.bounds[1]
+    True
     """
-    kernel, data, sample = checked(kernel, data, sample)
+    kernel = require(kernel)
     asked = check.norms(norms)
-    K = _matrix(matrix, len(data))
     check.choice("precision", precision, ("auto", "double", "extended"))
     if precision == "extended" and kernel._family == profiles.CUSTOM:
         raise ValueError("precision is 'extended'; it is available for the built-in kernels only.")
-    approximation = NystromApproximation(kernel, sample)
+    if points is not None or neighbours is not None or isinstance(data, Source):
+        if asked != ("trace",):
+            raise ValueError(
+                f"norms is {norms!r}; of a source, from some points, or from some neighbours, it must be 'trace'."
+            )
+        source = open_data(data)
+        sample = check.float_points("sample", sample, dimension=source.d)
+        if neighbours is not None and precision == "extended":
+            raise ValueError("precision is 'extended'; with neighbours it must be 'double' or 'auto'.")
+        if points is None:
+            return _trace_in_one_pass(kernel, source, sample, precision, neighbours)
+        points = check.whole("points", points, least=2)
+        return _trace_from(kernel, source, sample, precision, points, seed, as_confidence(confidence), neighbours)
+    kernel, data, sample = checked(kernel, data, sample)
+    K = _matrix(matrix, len(data))
     features_needed = asked != ("trace",)
-    extended = None
-    if precision == "extended" or (precision == "auto" and _thin(approximation, len(data))):
-        extended = _extended_features(kernel, data, sample)
-        if extended is None and precision == "extended":
-            raise ValueError("precision is 'extended'; for points so far apart it must be 'double'.")
-    if extended is not None:
-        features, residual = extended
-        rank, used = features.shape[1], "extended"
-    else:
-        features = np.empty((len(data) if features_needed else 0, approximation.rank))
-        residual = approximation._tiles(data, features)
-        rank, used = approximation.rank, "double"
+    features, residual, rank, used = _residuals(kernel, data, sample, precision, features_needed)
     residual_norms: dict[str, float] = {}
     if "trace" in asked:
         residual_norms["trace"] = float(residual.sum())
     if features_needed:
         residual_norms.update(_residual_norms(kernel, data, features, K, asked))
     return _errors(residual_norms, asked, rank, used)
+
+
+def _residuals(
+    kernel: Kernel, data: NDArray[Any], sample: Array, precision: str, features_needed: bool = False
+) -> tuple[Array, Array, int, str]:
+    """Features, if they are needed, and K(x, x) − K̂(x, x) of each point; the rank and the precision used."""
+    approximation = NystromApproximation(kernel, sample)
+    if precision == "extended" or (precision == "auto" and _thin(approximation, len(data))):
+        extended = _extended_features(kernel, data, sample)
+        if extended is not None:
+            return *extended, extended[0].shape[1], "extended"
+        if precision == "extended":
+            raise ValueError("precision is 'extended'; for points so far apart it must be 'double'.")
+    features = np.empty((len(data) if features_needed else 0, approximation.rank))
+    return features, approximation._tiles(data, features), approximation.rank, "double"
+
+
+def _trace_in_one_pass(
+    kernel: Kernel, source: Source, sample: Array, precision: str, neighbours: int | None
+) -> Errors:
+    """The trace error block by block, with one factor of K_S; it is N that decides whether 32 digits are afforded."""
+    block_trace = _BlockTrace(kernel, sample, neighbours)
+    approximation = block_trace.approximation
+    if isinstance(approximation, NystromApproximation):
+        if precision == "extended" or (precision == "auto" and _thin(approximation, len(source))):
+            _, residual, rank, used = _residuals(kernel, source.all(), sample, precision)
+            return Errors(trace=float(residual.sum()), rank=rank, precision=used)
+    return Errors(trace=math.fsum(source.each(block_trace)), rank=approximation.rank)
+
+
+class _BlockTrace:
+    """Σ K(x, x) − K̂(x, x) over a block. Another process that is sent this makes a factor of its own, once."""
+
+    def __init__(self, kernel: Kernel, sample: Array, neighbours: int | None) -> None:
+        self._told = kernel, sample, neighbours
+        self.approximation = (
+            NystromApproximation(kernel, sample)
+            if neighbours is None
+            else LocalApproximation(kernel, sample, neighbours)
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _BlockTrace, self._told
+
+    def __call__(self, source: Source, start: int, stop: int) -> float:
+        rows = source.block(start, stop).astype(np.float64, copy=False)
+        return float(self.approximation.residuals(rows).sum())
+
+
+def _trace_from(
+    kernel: Kernel,
+    source: Source,
+    sample: Array,
+    precision: str,
+    points: int,
+    seed: Any,
+    confidence: float,
+    neighbours: int | None,
+) -> Errors:
+    """The trace error from so many points, with intervals."""
+    drawn = source.draw(points, check.generator("seed", seed))
+    rows = source.rows(drawn.ravel()).astype(np.float64)
+    if neighbours is None:
+        _, residual, rank, used = _residuals(kernel, rows, sample, precision)
+    else:
+        approximation = LocalApproximation(kernel, sample, neighbours)
+        residual, rank, used = approximation.residuals(rows), approximation.rank, "double"
+    most = float(kernel.diagonal(sample[:1])[0]) if kernel.radial else math.inf
+    estimate = mean_of(residual.reshape(drawn.shape), 0.0, most, confidence, float(len(source)))
+    return Errors(trace=estimate.value, rank=rank, precision=used, estimate=estimate)
 
 
 def _thin(approximation: NystromApproximation, N: int) -> bool:

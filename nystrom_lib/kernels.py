@@ -39,6 +39,10 @@ __all__ = [
 P = ParamSpec("P")
 T = TypeVar("T")
 
+#: The largest ρ, ℓ and α; the smallest are 1 over these. Between them no derivative overflows, and each ρ has its ℓ.
+#: Beyond that α, 1 + r²/(2αℓ²) has so few digits that the Gaussian is nearer to the kernel than its own formula.
+LARGEST_RHO, LARGEST_LENGTH, LARGEST_ALPHA = 1e100, 1e60, 1e8
+
 
 def _held(method: Callable[P, T]) -> Callable[P, T]:
     """Refuse what double precision cannot hold; radial kernels have no such values, and are spared the look."""
@@ -264,7 +268,7 @@ class Gaussian(Kernel):
     _family = profiles.GAUSSIAN
 
     def __post_init__(self) -> None:
-        _set(self, rho=check.positive("rho", self.rho))
+        _set(self, rho=check.magnitude("rho", self.rho, LARGEST_RHO))
 
     def _numbers(self) -> tuple[float, ...]:
         return (self.rho,)
@@ -301,7 +305,7 @@ class Matern(Kernel):
         nu = check.positive("nu", self.nu)
         if nu not in (0.5, 1.5, 2.5):
             raise ValueError(f"nu is {self.nu!r}; it must be 0.5, 1.5 or 2.5.")
-        _set(self, nu=nu, lengthscale=check.positive("lengthscale", self.lengthscale))
+        _set(self, nu=nu, lengthscale=check.magnitude("lengthscale", self.lengthscale, LARGEST_LENGTH))
 
     @property
     def _family(self) -> int:  # type: ignore[override]
@@ -350,8 +354,8 @@ class RationalQuadratic(Kernel):
     def __post_init__(self) -> None:
         _set(
             self,
-            alpha=check.positive("alpha", self.alpha),
-            lengthscale=check.positive("lengthscale", self.lengthscale),
+            alpha=check.magnitude("alpha", self.alpha, LARGEST_ALPHA),
+            lengthscale=check.magnitude("lengthscale", self.lengthscale, LARGEST_LENGTH),
         )
 
     def _numbers(self) -> tuple[float, ...]:

@@ -13,14 +13,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _validation as check
+from ._local import NEIGHBOURS
 from ._threads import one_pool, threads
 from ._validation import Array, as_writable
 from .advice import advised_batch_size, advised_iterations, advised_step
-from .approximation import NystromApproximation
 from .descent import Budget, DescentError, Draw, Look, follow, independent_batches, no_batches, shuffled_batches
 from .exchange import AdamWithExchanges
 from .kernels import Kernel, require
+from .local_approximation import affordable, by_nearest
 from .objectives import OBJECTIVES, Objective
+from .sources import Source
 from .starts import STARTS
 from .starts.base import Drawn, at
 from .steps import LBFGS, Adam, FixedStep, StepRule
@@ -34,6 +36,7 @@ LEAST_BATCH = 96  #: points of a batch at least: fewer say too little, and cost 
 CANDIDATES = 4  #: points a landmark, among which a descent on the trace error looks for its start
 JUDGED = 2_048  #: points on which start and end are compared
 EPOCHS = 1_000_000  #: up to this many points, batches go through the data in shuffled order, without repeats
+ROOM = 2**26  #: coordinates of a source that are held in memory at most: half a gigabyte
 LOCAL = 2_000  #: from so many landmarks on, each point looks only at those nearest to it
 WHOLE = 5_000  #: points for descents that need exact gradients
 FEW = 500  #: up to so many landmarks one thread begins and judges soon enough, and needs no loops for several
@@ -50,7 +53,7 @@ class Landmarks:
     method: str  #: what they were found with
     reasons: tuple[str, ...]  #: a sentence for each choice
     start_error: float  #: mean of K(x, x) − K̂(x, x) over the points judged, before the descent
-    error: float  #: the same of ``sample``; times N it estimates the trace error
+    error: float  #: the same of ``sample``; times N it estimates the trace error, or a bound of it from n = 4,001 on
     indices: NDArray[np.int64] | None  #: where the landmarks stand in the data, if they are data points
     steps: int  #: steps of descent taken
     start: Array  #: the sample before the descent
@@ -58,7 +61,7 @@ class Landmarks:
 
 def find_landmarks(
     kernel: Kernel,
-    data: ArrayLike,
+    data: ArrayLike | Source,
     n: int,
     *,
     method: str = "auto",
@@ -75,14 +78,16 @@ def find_landmarks(
     of a randomly pivoted Cholesky decomposition among a few points, with a few early exchanges of landmarks that
     explain little; for thousands of landmarks each point looks only at those nearest to it
     (:class:`LocalTraceError`), and the start is uniform. The sample returned is never worse than the start, judged
-    on points drawn for that purpose. ``.reasons`` says what was chosen and why.
+    on points drawn for that purpose; more than 4,000 landmarks of a radial kernel are judged, too, by those nearest to
+    each point, so that tens of thousands need no factor of K_S. ``.reasons`` says what was chosen and why.
 
     Parameters
     ----------
     kernel
         The kernel K.
     data
-        The points, a row each; a memory map will do.
+        The points, a row each, or what :func:`open_data` gives: of more than a million points so many are read, drawn
+        at random, and everything below is of those, but the error, which is of others drawn for that purpose.
     n
         How many landmarks, from 1 to N.
     method
@@ -115,7 +120,9 @@ def find_landmarks(
     >>> nl.approximation_factors(kernel, data, landmarks.sample, "trace").trace < 1.4
     True
     """
-    kernel, data = require(kernel), as_writable(check.points("data", data))
+    kernel = require(kernel)
+    if not isinstance(data, Source):
+        data = as_writable(check.points("data", data))
     n = check.whole("n", n, least=1, most=len(data), why=", the number of data points")
     if iterations is not None:
         iterations = check.whole("iterations", iterations, least=0)
@@ -137,16 +144,28 @@ class _Search:
     def __init__(
         self,
         kernel: Kernel,
-        data: NDArray[Any],
+        data: NDArray[Any] | Source,
         n: int,
         rng: np.random.Generator,
         progress: Callable[[int], object] | None,
         watch: Callable[[float, float], object] | None,
     ) -> None:
-        self.kernel, self.data, self.n, self.progress, self.watch = kernel, data, n, progress, watch
+        self.began = time.perf_counter()
+        self.kernel, self.n, self.progress, self.watch = kernel, n, progress, watch
         self.for_start, self.for_batches, self.for_exchanges, self.for_judges = rng.spawn(4)
         self.reasons: list[str] = []
-        self.began = time.perf_counter()
+        self.beyond: Source | None = None  # what the data at hand are only a part of, and where they stand in it
+        self.numbers: NDArray[np.int64] | None = None
+        self.data = self.at_hand(data, rng) if isinstance(data, Source) else data
+
+    def at_hand(self, source: Source, rng: np.random.Generator) -> NDArray[Any]:
+        """All points of a source, or as many as a descent can make use of."""
+        most = max(self.n, min(EPOCHS, ROOM // source.d))
+        if len(source) <= most:
+            return source.all().astype(np.float64, copy=False)
+        self.beyond, self.numbers = source, source.choose(most, rng.spawn(1)[0])
+        self.reasons.append(f"Of {len(source):,} points it looks at {most:,}, drawn at random.")
+        return source.rows(self.numbers).astype(np.float64, copy=False)
 
     # --- what to do
 
@@ -216,8 +235,8 @@ class _Search:
     def choose(self, method: str) -> Landmarks:
         """Points without a descent."""
         error, drawn = self.judged(STARTS[method].draw(self.kernel, self.data, self.n, self.for_start))
-        why = (f"Chosen by {method!r}, as asked.",)
-        return Landmarks(drawn.points, method, why, error, error, drawn.indices, 0, drawn.points)
+        self.reasons.extend((f"Chosen by {method!r}, as asked.", *self.caveats))
+        return Landmarks(drawn.points, method, tuple(self.reasons), error, error, drawn.indices, 0, drawn.points)
 
     def descend(
         self,
@@ -229,6 +248,7 @@ class _Search:
     ) -> Landmarks:
         """Move, and keep the better of beginning and end."""
         before, (first, indices) = begun
+        self.reasons.extend(self.caveats)
         if seconds is not None:
             seconds = max(seconds - self.judging, 1e-9)  # the end will be judged too
         steps = 0
@@ -265,6 +285,8 @@ class _Search:
     @cached_property
     def judges(self) -> NDArray[Any]:
         """The points on which samples are compared."""
+        if self.beyond is not None:
+            return self.beyond.rows(self.beyond.choose(JUDGED, self.for_judges)).astype(np.float64)
         N = len(self.data)
         chosen = self.for_judges.choice(N, JUDGED, replace=False) if N > JUDGED else slice(None)
         return np.ascontiguousarray(self.data[chosen])
@@ -274,16 +296,25 @@ class _Search:
         """An error that is rounding."""
         return 1e-14 * float(self.kernel.diagonal(self.judges).mean())
 
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """What to know of the errors."""
+        if not by_nearest(self.kernel, self.n):
+            return ()
+        return (f"Errors are upper bounds, from the {NEIGHBOURS} landmarks nearest to each point.",)
+
     def judge(self, sample: Array) -> float:
         """The mean error at those points."""
         with threads(1) if len(sample) <= FEW else nullcontext():
-            return float(NystromApproximation(self.kernel, sample).residuals(self.judges).mean())
+            return float(affordable(self.kernel, sample).residuals(self.judges).mean())
 
     def judged(self, drawn: Drawn) -> tuple[float, Drawn]:
-        """A start with its error, and what it takes to judge it remembered."""
+        """A start with its error and where it is in all of the data; what it takes to judge it is remembered."""
         began = time.perf_counter()
         error = self.judge(drawn.points)
         self.judging = time.perf_counter() - began
+        if drawn.indices is not None and self.numbers is not None:
+            drawn = Drawn(drawn.points, self.numbers[drawn.indices])
         return error, drawn
 
     def looks(self, watch: Callable[[float, float], object], budget: Budget) -> Look:

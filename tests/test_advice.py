@@ -42,6 +42,22 @@ def test_one_point_many_times_has_no_width():
         nl.median_rho(np.ones((5, 2)))
 
 
+@pytest.mark.parametrize(("scale", "how"), [(1e-60, "close together"), (1e60, "far apart"), (1e200, "far apart")])
+def test_data_of_absurd_units_are_blamed_not_rho(scale: float, how: str) -> None:
+    """Catches ρ = 0, and a sentence about a ρ that nobody gave."""
+    with pytest.raises(ValueError, match=f"^data holds points too {how} for a kernel of their width"):
+        nl.median_rho(scale * np.array([[0.0], [1.0], [3.0]]))
+
+
+@pytest.mark.parametrize("rho", [1e-100, 1e100])
+@pytest.mark.parametrize("name", KERNEL_NAMES)
+def test_every_rho_has_its_length(name, rho):
+    """Catches a ρ that is allowed, of whose length scale a user who gave none is told that it is not."""
+    assert nl.kernel_by_name(name, rho).matrix([[0.0]]) == 1.0
+    with pytest.raises(ValueError, match=r"^rho is .*; it must be from 1e-100 to 1e\+100"):
+        nl.kernel_by_name(name, rho**2)
+
+
 @pytest.mark.parametrize("name", KERNEL_NAMES)
 def test_every_kernel_is_as_wide_as_rho_says(name):
     narrow, wide = (nl.kernel_by_name(name, rho).matrix([[0.0]], [[1.0]])[0, 0] for rho in (4.0, 0.25))

@@ -70,6 +70,14 @@ def odd_values() -> list[Any]:
     ]  # fmt: skip
 
 
+def used(make: Callable[..., nl.Kernel]) -> Callable[..., Any]:
+    def every(*settings: Any) -> Any:
+        kernel = make(*settings)
+        return kernel.matrix(X, S), kernel.squared_left(S, X), kernel.squared_left_left(S, S), kernel.constants or 0.0
+
+    return every
+
+
 def rule(make: Callable[..., Any]) -> Callable[..., Any]:
     return lambda **settings: nl.descend(nl.RadialSKD(nl.Gaussian(rho=2.0), X), S, make(**settings), iterations=2)
 
@@ -89,10 +97,10 @@ def threads(count: Any) -> None:
 
 #: The functions, and which of the good arguments they take, in order or by name (after "*").
 CALLS: dict[str, tuple[Callable[..., Any], str]] = {
-    "Gaussian": (nl.Gaussian, "rho"),
-    "Matern": (nl.Matern, "nu lengthscale"),
-    "RationalQuadratic": (nl.RationalQuadratic, "alpha lengthscale"),
-    "Polynomial": (nl.Polynomial, "degree offset scale"),
+    "Gaussian": (used(nl.Gaussian), "rho"),
+    "Matern": (used(nl.Matern), "nu lengthscale"),
+    "RationalQuadratic": (used(nl.RationalQuadratic), "alpha lengthscale"),
+    "Polynomial": (used(nl.Polynomial), "degree offset scale"),
     "radial_kernel": (
         lambda parameters, constants: nl.radial_kernel(value, value, value, parameters, constants=constants).matrix(X),
         "parameters constants",
@@ -137,7 +145,7 @@ CALLS: dict[str, tuple[Callable[..., Any], str]] = {
     "Momentum": (rule(nl.Momentum), "* step beta"),
     "Adam": (rule(nl.Adam), "* step beta1 beta2"),
     "LBFGS": (rule(nl.LBFGS), "* memory"),
-    "kernel_by_name": (nl.kernel_by_name, "name rho"),
+    "kernel_by_name": (used(nl.kernel_by_name), "name rho"),
     "threads": (threads, "count"),
 }  # fmt: skip
 ALLOWED = (ValueError, TypeError, nl.DescentError)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import nystrom_lib as nl
+from nystrom_lib.kernels import LARGEST_ALPHA, LARGEST_LENGTH, LARGEST_RHO
 from tests import oracle
 from tests.cases import DIMENSIONS, EVERY, RADIAL, SMOOTH, cloud, pair
 
@@ -234,6 +235,36 @@ def test_values_that_double_precision_cannot_hold_are_refused() -> None:
         for two in (kernel.squared_left, kernel.squared_left_left, kernel.squared_left_right):
             with pytest.raises(ValueError, match="is not finite: the kernel's values are too large here"):
                 two(far, far)
+
+
+EXTREMES: dict[str, Callable[[int], nl.Kernel]] = {
+    "Gaussian": lambda end: nl.Gaussian(LARGEST_RHO**end),
+    "Matérn 1/2": lambda end: nl.Matern(0.5, LARGEST_LENGTH**end),
+    "Matérn 3/2": lambda end: nl.Matern(1.5, LARGEST_LENGTH**end),
+    "Matérn 5/2": lambda end: nl.Matern(2.5, LARGEST_LENGTH**end),
+    "rational quadratic": lambda end: nl.RationalQuadratic(LARGEST_ALPHA**end, LARGEST_LENGTH**end),
+    "rational quadratic, α the other way": lambda end: nl.RationalQuadratic(LARGEST_ALPHA**-end, LARGEST_LENGTH**end),
+}
+
+
+@pytest.mark.parametrize("end", [-1, 1])
+@pytest.mark.parametrize("name", EXTREMES)
+def test_the_narrowest_and_the_widest_kernels_have_every_derivative(name: str, end: int) -> None:
+    """Catches a range of widths at whose ends a power overflows: NaN where two points meet, or a foreign error."""
+    kernel = EXTREMES[name](end)
+    X = np.array([[0.0, 0.0], [1e-9, 0.0], [0.3, -0.4], [1e9, 1.0]])
+    for call in (kernel.matrix, kernel.squared):
+        assert np.isfinite(call(X)).all() and (call(X).diagonal() == 1.0).all()
+    for two in (kernel.squared_left, kernel.squared_right, kernel.squared_left_left, kernel.squared_left_right):
+        assert np.isfinite(two(X, X)).all()
+    assert kernel.constants is None or np.isfinite(kernel.constants).all()
+
+
+@pytest.mark.parametrize("alpha", [LARGEST_ALPHA, 1e4])
+def test_rational_quadratic_of_large_alpha_is_the_gaussian(alpha: float) -> None:
+    """Catches an α at which 1 + r²/(2αℓ²) has lost the digits that matter: K was 1 everywhere at α = 1e17."""
+    X = np.linspace(0.0, 3.0, 50)[:, None]
+    assert nl.RationalQuadratic(alpha).matrix(X) == pytest.approx(nl.Gaussian(0.5).matrix(X), rel=30.0 / alpha + 1e-7)
 
 
 # --- kernels of the user's own that fail ------------------------------------------------------------------------

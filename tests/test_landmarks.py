@@ -86,7 +86,7 @@ def test_very_wide_and_very_narrow_kernels(rho: float, method: str) -> None:
     find(nl.Gaussian(rho), X, 9, method=method, iterations=25)
 
 
-@pytest.mark.parametrize("rho", [1e-300, 1e300])
+@pytest.mark.parametrize("rho", [1e-100, 1e100])
 def test_absurd_kernels(rho: float) -> None:
     X, _ = cloud(2, 40, 1)
     for method in (*OBJECTIVES, *STARTS):

@@ -187,12 +187,17 @@ BAD_KERNELS: dict[str, tuple[str, Callable[[], Any]]] = {
     "rho<0": ("rho", lambda: nl.Gaussian(rho=-1.0)),
     "rho=nan": ("rho", lambda: nl.Gaussian(rho=float("nan"))),
     "rho=inf": ("rho", lambda: nl.Gaussian(rho=float("inf"))),
+    "rho=1e-320": ("rho", lambda: nl.Gaussian(rho=1e-320)),
+    "rho=1e308": ("rho", lambda: nl.Gaussian(rho=1e308)),
     "rho=text": ("rho", lambda: nl.Gaussian(rho="1")),  # type: ignore[arg-type]
     "rho=array": ("rho", lambda: nl.Gaussian(rho=np.ones(2))),  # type: ignore[arg-type]
     "nu=1": ("nu", lambda: nl.Matern(1.0)),
     "lengthscale=0": ("lengthscale", lambda: nl.Matern(1.5, lengthscale=0.0)),
+    "lengthscale=1e-320": ("lengthscale", lambda: nl.Matern(1.5, lengthscale=1e-320)),
+    "lengthscale=1e200": ("lengthscale", lambda: nl.RationalQuadratic(lengthscale=1e200)),
     "lengthscale=nan": ("lengthscale", lambda: nl.RationalQuadratic(lengthscale=float("nan"))),
     "alpha<0": ("alpha", lambda: nl.RationalQuadratic(alpha=-1.0)),
+    "alpha=1e17": ("alpha", lambda: nl.RationalQuadratic(alpha=1e17)),
     "degree=0": ("degree", lambda: nl.Polynomial(degree=0)),
     "degree=1.5": ("degree", lambda: nl.Polynomial(degree=1.5)),  # type: ignore[arg-type]
     "offset<0": ("offset", lambda: nl.Polynomial(offset=-1.0)),
@@ -207,6 +212,12 @@ def test_bad_kernel_parameters_are_named(case: str) -> None:
     with pytest.raises(REFUSED, match=rf"\b{argument}\b") as caught:
         build()
     assert one_sentence(caught.value)
+
+
+def test_a_number_of_too_many_digits_is_one_that_is_not_finite() -> None:
+    """Catches a sentence that calls a number none."""
+    with pytest.raises(ValueError, match=r"^rho is 10+…; it must be finite\.$"):
+        nl.Gaussian(rho=10**400)
 
 
 def gd(**options: Any) -> Any:

@@ -296,6 +296,27 @@ def errors_only(loop, p, sample, points, near, diagonal, scratch, errors):
             errors[first + v] = pivoted_error(kappa, v, diagonal, W, c)
 
 
+@both(flags=ORDERED)
+def errors_and_weights(loop, p, sample, points, near, diagonal, scratch, errors, weights):
+    """The error of each point and its coefficients a, in the order of ``near``; ``loop`` is the kernel's VALUE loop."""
+    m, k = near.shape
+    for index in prange((m + LANES - 1) // LANES):
+        wide()
+        first = np.int64(index) * LANES
+        slot = get_thread_id()
+        Z, kappa, L = scratch.Z[slot], scratch.kappa[slot, 0], scratch.L[slot]
+        pivots, a = scratch.pivots[slot], scratch.a[slot]
+        load_group(sample, points, near, first, Z)
+        squared_distances(Z, kappa)
+        call(loop, address(kappa), kappa.size, address(p))
+        factor(kappa, diagonal, L, pivots, scratch.column[slot], scratch.ridge[slot])
+        coefficients(L, a)
+        for v in range(min(LANES, m - first)):
+            errors[first + v] = pivots[k, v]
+            for i in range(k):
+                weights[first + v, i] = a[i, v]
+
+
 @jit(flags=ORDERED)
 def scatter(near, contributions, out):
     """Add each point's contributions to the landmarks they belong to, point by point."""

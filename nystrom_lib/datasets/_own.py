@@ -131,7 +131,7 @@ def _taken_apart(frame: Any, options: Options, what: str) -> tuple[Any, Options]
     names = tuple(str(label) for label in frame.columns)
     texts = [code for code in options.get("missing_codes", ()) if isinstance(code, str)]
     parts = []
-    for position in _positions(names, options.get("columns"), options.get("without", ())):
+    for position in column_positions(names, options.get("columns"), options.get("without", ())):
         column = frame.iloc[:, position]
         if getattr(column.dtype, "kind", "O") in "biufcmM":
             parts.append(column)
@@ -173,7 +173,7 @@ def _is_list(value: Any) -> bool:
     return not isinstance(value, str | bytes)
 
 
-def _positions(
+def column_positions(
     names: tuple[str, ...], columns: Sequence[Column] | None, without: Sequence[Column]
 ) -> list[int]:
     """Which columns of the source are chosen, in the order asked for."""
@@ -193,7 +193,7 @@ def _choose(
     table: _Table, columns: Sequence[Column] | None, without: Sequence[Column], what: str
 ) -> tuple[tuple[int, ...], tuple[str, ...]]:
     """The chosen columns of the matrix and their names, in the order asked for."""
-    positions = _positions(table.names, columns, without)
+    positions = column_positions(table.names, columns, without)
     refused = [position for position in positions if table.unusable[position] is not None]
     if refused:
         listed = ", ".join(f"{table.names[position]!r} ({table.unusable[position]})" for position in refused)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -14,13 +15,14 @@ from sklearn.metrics.pairwise import KERNEL_PARAMS, pairwise_kernels
 
 from .. import _validation as check
 from .._validation import Array
-from ..kernels import Gaussian, Kernel, Matern, Polynomial, RationalQuadratic
+from ..kernels import LARGEST_LENGTH, LARGEST_RHO, Gaussian, Kernel, Matern, Polynomial, RationalQuadratic
 
 #: Kernels of the library that scikit-learn knows as objects only, and what ``kernel_params`` may hold for them.
 OWN_NAMES = {"matern": ("length_scale", "nu"), "rational_quadratic": ("length_scale", "alpha")}
 NAMES = (*KERNEL_PARAMS, *OWN_NAMES)
 
 _ROWS = 32  # of the blocks whose diagonals are kept
+_LARGEST_OF_GAUSSIAN = 1e49  # length scale, so that ρ = 1/(2ℓ²) is one a kernel may have
 
 
 class Columns(Kernel):
@@ -122,7 +124,7 @@ def _of_name(name: str, given: dict[str, Any], features: int) -> Kernel | None:
     if not all(isinstance(number, Real) for number in (gamma, degree, offset)):
         return None  # scikit-learn will say what it thinks of it
     if name == "rbf" and gamma > 0.0:
-        return Gaussian(gamma)
+        return Gaussian(check.magnitude("gamma", gamma, LARGEST_RHO))
     if name == "linear":
         return Polynomial(degree=1, offset=0.0)
     if name in ("poly", "polynomial"):
@@ -140,7 +142,8 @@ def _gaussian_process(name: str, given: dict[str, Any], features: int) -> Any:
         allowed = " and ".join(map(repr, OWN_NAMES[name]))
         raise ValueError(f"kernel_params holds {unknown[0]!r}; for the kernel {name!r} it may hold {allowed}.")
     if "length_scale" not in given:
-        given["length_scale"] = (2.0 * (1.0 / features if gamma is None else check.positive("gamma", gamma))) ** -0.5
+        rho = 1.0 / features if gamma is None else check.magnitude("gamma", gamma, LARGEST_RHO)
+        given["length_scale"] = (2.0 * rho) ** -0.5
     elif gamma is not None:
         raise ValueError("gamma and length_scale are both given; they say the same, so only one can be.")
     known = {"matern": gaussian_process.Matern, "rational_quadratic": gaussian_process.RationalQuadratic}
@@ -176,10 +179,13 @@ def of_gaussian_process(kernel: Any) -> Meaning | None:
     if len(others) != 1 or not all(constant > 0.0 for constant in constants):
         return None
     (other,) = others
-    scale = np.asarray(getattr(other, "length_scale", 1.0), dtype=np.float64)
-    alone = scale.size == 1
-    own = _of_one(other, float(scale.reshape(())) if alone else 1.0)
-    return None if own is None else Meaning(own, 1.0 if alone else scale, math.prod(constants, start=1.0))
+    own = _of_length(other)
+    if own is None:
+        return None
+    scale, factor = np.asarray(other.length_scale, dtype=np.float64), math.prod(constants, start=1.0)
+    for length in scale.flat:
+        check.magnitude("length_scale", float(length), LARGEST_LENGTH)
+    return Meaning(own(scale.item()), 1.0, factor) if scale.size == 1 else Meaning(own(1.0), scale, factor)
 
 
 def _factors(kernel: Any) -> list[Any]:
@@ -188,14 +194,15 @@ def _factors(kernel: Any) -> list[Any]:
     return [kernel]
 
 
-def _of_one(kernel: Any, lengthscale: float) -> Kernel | None:
+def _of_length(kernel: Any) -> Callable[[float], Kernel] | None:
+    """The library's kernel of each length scale that means the same as scikit-learn's; None if there is none."""
     # By exact type: Matern is a subclass of RBF there, and a subclass of a user's may mean anything.
     if type(kernel) is gaussian_process.RBF or (type(kernel) is gaussian_process.Matern and kernel.nu == math.inf):
-        return Gaussian(0.5 / lengthscale**2)
+        return lambda length: Gaussian(0.5 / check.magnitude("length_scale", length, _LARGEST_OF_GAUSSIAN) ** 2)
     if type(kernel) is gaussian_process.Matern and kernel.nu in (0.5, 1.5, 2.5):
-        return Matern(kernel.nu, lengthscale)
+        return lambda length: Matern(kernel.nu, length)
     if type(kernel) is gaussian_process.RationalQuadratic:
-        return RationalQuadratic(kernel.alpha, lengthscale)
+        return lambda length: RationalQuadratic(kernel.alpha, length)
     return None
 
 

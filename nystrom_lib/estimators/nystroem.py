@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import _validation as check
 from .._threads import threads
+from ..approximation import room_for
 from ..kernels import Kernel
 from ..landmarks import find_landmarks
 from ..objectives import OBJECTIVES
@@ -227,6 +228,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
 
     def _selected(self, meaning: Meaning, X: Any) -> tuple[Any, NDArray[np.int64] | None]:
         rng, n, kernel = check_random_state(self.random_state), self._number(X.shape[0]), meaning.kernel
+        room_for(n, f"n_components is {n:,}; it must be")
         if self.landmarks == "uniform":
             return None, rng.permutation(X.shape[0])[:n].astype(np.int64)  # scikit-learn's draw
         self._refuse_impossible(kernel)

@@ -1,4 +1,4 @@
-"""The page "In your code": every recipe is run, and prints what the page says it prints."""
+"""The pages "In your code" and "Large data": every recipe is run, and prints what the page says it prints."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ import pytest
 
 from nystrom_lib.companion.checkout import BOOK
 
-RECIPES = re.findall(
-    r"```python\n(.*?)```\n\n```text\n(.*?)```",
-    (BOOK / "in_your_code.md").read_text(encoding="utf-8"),
-    flags=re.DOTALL,
-)
+PAGES = {name: (BOOK / name).read_text(encoding="utf-8") for name in ("in_your_code.md", "large_data.md")}
+RECIPES = [
+    recipe
+    for page in PAGES.values()
+    for recipe in re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", page, flags=re.DOTALL)
+]
 
 
 def output_of(code: str) -> str:
     """What a recipe prints, run alone."""
     with contextlib.redirect_stdout(io.StringIO()) as printed:
-        exec(compile(code, "in_your_code.md", "exec"), {"__name__": "__main__"})
+        exec(compile(code, "a recipe", "exec"), {"__name__": "__main__"})
     return printed.getvalue()
 
 
-def test_every_block_of_the_page_is_run() -> None:
+def test_every_block_of_the_pages_is_run() -> None:
     """Catches a block without its output, which nothing would run."""
-    text = (BOOK / "in_your_code.md").read_text(encoding="utf-8")
-    assert text.count("```python\n") == len(RECIPES) == 6
+    assert sum(page.count("```python\n") for page in PAGES.values()) == len(RECIPES) == 9
 
 
 @pytest.mark.parametrize(("code", "printed"), RECIPES, ids=lambda text: text.splitlines()[0] if text else "")

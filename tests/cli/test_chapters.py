@@ -52,6 +52,7 @@ BAD_RUNS = [
     (["-p", "m=2.5"], "m is 2.5; it must be a whole number"),
     (["-p", "m=many"], "m is 'many'; it must be a whole number"),
     (["-p", "n=8,x"], "n is [8, 'x']; it must be a list of whole numbers"),
+    (["-p", "rho=1e-320"], "rho is 1e-320; it must be from 1e-100 to 1e+100."),
     (["-p", "m"], "-p is 'm'; it must have the form KEY=VALUE."),
     (["-p", "m=1", "-p", "m=2"], "m is given twice."),
     (["-f", "missing.yml"], "File 'missing.yml' does not exist"),
@@ -113,6 +114,8 @@ def test_a_failing_cell_is_named_and_the_partial_notebook_kept(tmp_path: Path) -
 
 
 def test_a_file_that_is_not_there_is_refused_before_a_kernel_starts(tmp_path: Path) -> None:
+    said = refused(call("run", "your_data", "-p", "rho=1e-320", "--out", "failed", cwd=tmp_path), 2)
+    assert said == "rho is 1e-320; it must be from 1e-100 to 1e+100."
     said = refused(call("run", "your_data", "-p", "file=nope.csv", "--out", "failed", cwd=tmp_path), 2)
     assert "file is 'nope.csv', and there is no such file in" in said
     assert list(tmp_path.iterdir()) == []
@@ -138,6 +141,7 @@ def test_ctrl_c_says_what_is_stored_and_resume_goes_on(tmp_path: Path) -> None:
 BAD_SWEEPS = [
     (["-p", "rh=1,2"], "rh is not a parameter of bigaussian (did you mean 'rho'?)"),
     (["-p", "step=1e-6,-1"], "step is -1"),
+    (["-p", "rho=1,1e-320"], "rho is 1e-320; it must be from 1e-100 to 1e+100."),
     (["-p", "rho=4,4"], "-p asks for the same run twice (rho = 4 and rho = 4)."),
     (["-p", "rho=1,2", "--resume"], "--resume needs --out"),
     ([], "Missing option '-p'"),

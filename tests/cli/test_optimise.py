@@ -140,6 +140,7 @@ REFUSED = [
     (["--columns", "mass,wight"], 2, "--columns names 'wight', which is no column (did you mean 'height'?)"),
     (["--without", "sample", "-n", "5000"], 2, "-n is 5000; it must be from 1 to 289"),
     (["--without", "sample", "--rho", "-1"], 2, "--rho is -1.0; it must be a finite number greater than 0."),
+    (["--without", "sample", "--rho", "1e-320"], 2, "--rho is 1e-320; it must be from 1e-100 to 1e+100."),
     (["--without", "sample", "--seconds", "nan"], 2, "--seconds is nan; it must be"),
     (["--without", "sample", "--method", "tracee"], 2, "'tracee' is not one of 'auto', 'radial-skd'"),
     (["--without", "sample", "-n", "1.5"], 2, "'1.5' must be a whole number, at least 1"),
@@ -282,7 +283,10 @@ def test_a_column_with_a_comma_in_its_name_can_be_named(tmp_path: Path) -> None:
 
 def test_european_files_and_headers(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("x;y\n" + "".join(f"{i},5;{i * i},25\n" for i in range(20)), encoding="utf-8")
-    assert "N = 20, d = 2" in fine(call("optimise", "a.csv", *QUICK, cwd=tmp_path))
+    done = call("optimise", "a.csv", *QUICK, cwd=tmp_path)
+    assert "N = 20, d = 2" in fine(done)
+    for what in ("looking for 3 landmarks", "computing the trace error", "counting how many uniform landmarks"):
+        assert what in done.stderr, "a silent half-minute on larger data"
     (tmp_path / "b.csv").write_text("2019,2020\n" + "".join(f"{i},{i * i}\n" for i in range(20)), encoding="utf-8")
     assert "N = 21, d = 2" in fine(call("optimise", "b.csv", *QUICK, cwd=tmp_path))
     assert "N = 20, d = 2" in fine(call("optimise", "b.csv", *QUICK, "--header", cwd=tmp_path))

@@ -27,6 +27,7 @@ def changed(path: Path, target: Path, factor: float) -> Path:
 def test_verify_recomputes_and_agrees(stored: Path, tmp_path: Path) -> None:
     said = fine(call("verify", "--results", stored, "-k", 2, "--seed", 3, cwd=tmp_path))
     lines = [line.split() for line in said.splitlines()]
+    assert "repetition no." in said.splitlines()[0], "these are numbers of repetitions, not how many"
     assert [line[0] for line in lines if "agrees" in line] == ["other", "small"]
 
 

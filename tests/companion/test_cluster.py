@@ -1,5 +1,6 @@
 """A real cluster on this machine: a scheduler and workers, each a process of its own."""
 
+import json
 import os
 import signal
 import subprocess
@@ -7,17 +8,21 @@ import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import nystrom_lib as nl
+from nystrom_lib.companion.cli.optimise import optimise
 from nystrom_lib.companion.errors import ClusterError
 from nystrom_lib.companion.experiments.components import Given, StochasticGradientDescent
 from nystrom_lib.companion.experiments.config import Record
 from nystrom_lib.companion.results.store import Store
 from nystrom_lib.companion.running import cluster as cluster_module
 from nystrom_lib.companion.running.runner import run
+from nystrom_lib.criteria import _BlockTrace
 
 from .small import EXPERIMENT, checksums, wait_until
 
@@ -36,8 +41,6 @@ class LocalCluster:
 
     @property
     def address(self) -> str:
-        import json
-
         return str(json.loads(self._file.read_text())["address"])
 
     def add_worker(self) -> subprocess.Popen[bytes]:
@@ -121,6 +124,116 @@ def test_a_worker_that_dies_costs_nothing(cluster: LocalCluster, tmp_path: Path)
     assert counts[0] < 40, "the worker died before the end"
     here = run(slower, tmp_path / "here", progress=False)
     assert checksums(there) == checksums(here)
+
+
+# --- passes over the data -----------------------------------------------------------------------------------------
+
+KERNEL = nl.Gaussian(rho=0.5)
+
+
+@pytest.fixture
+def client(cluster: LocalCluster) -> Iterator[Any]:
+    from distributed import Client
+
+    with Client(cluster.address, set_as_default=False) as client:
+        yield client
+
+
+@pytest.fixture
+def points(tmp_path: Path) -> Path:
+    """Ten blocks on disk, and a row in the seventh where a value is missing."""
+    rows = np.random.default_rng(0).normal(3.0, 2.0, size=(300_000, 3)).astype(np.float32)
+    rows[200_000, 1] = np.nan
+    np.save(tmp_path / "points.npy", rows)
+    return tmp_path / "points.npy"
+
+
+def in_one_pass(path: Path, client: Any = None) -> tuple[Any, ...]:
+    """Mean, scale and rows left out, and errors from all landmarks and from the nearest."""
+    data = nl.open_data(path, standardise=True, missing="drop", cluster=client)
+    sample = data.rows(np.arange(40))
+    errors = [nl.nystrom_errors(KERNEL, data, sample, "trace", neighbours=k).trace for k in (None, 3)]
+    return *data.mean.tolist(), *data.scale.tolist(), *data.dropped.tolist(), *errors
+
+
+def test_a_pass_gives_the_same_numbers_to_the_last_bit(
+    client: Any, points: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Catches a block done twice or not at all, sums put together in another order, a path that only we can follow."""
+    monkeypatch.chdir(tmp_path)
+    here = in_one_pass(points)
+    assert in_one_pass(Path("points.npy"), client) == here
+    pandas = pytest.importorskip("pandas")
+    (tmp_path / "folder").mkdir()
+    frame = pandas.DataFrame(np.load(points), columns=["a", "b", "c"])
+    for k, part in enumerate(np.array_split(np.arange(len(frame)), 3)):
+        frame.iloc[part].to_parquet(tmp_path / "folder" / f"{k}.parquet", index=False)
+    assert in_one_pass(Path("folder"), client) == here
+
+
+def test_an_array_is_sent(client: Any) -> None:
+    X = np.random.default_rng(1).normal(size=(70_000, 2))
+    here, there = (
+        nl.nystrom_errors(KERNEL, nl.open_data(X, cluster=where), X[:30], "trace").trace for where in (None, client)
+    )
+    assert there == here
+
+
+def test_a_worker_that_dies_in_a_pass_costs_nothing(cluster: LocalCluster, client: Any, points: Path) -> None:
+    """Killed with blocks of its own under way, when the first has come back; the others do them."""
+    victim = cluster.add_worker()
+    client.wait_for_workers(3, timeout=60)
+    (address,) = (where for where, pid in client.run(os.getpid).items() if pid == victim.pid)
+    data = nl.open_data(points, missing="drop", cluster=client)
+    task = _BlockTrace(KERNEL, data.rows(np.arange(300)), None)
+    traces = []
+    for trace in data.each(task):
+        if not traces:
+            under_way = client.processing([address])[address]
+            victim.send_signal(signal.SIGKILL)
+            victim.wait()
+        traces.append(trace)
+    assert under_way, "it had nothing to lose"
+    assert traces == list(nl.open_data(points, missing="drop").each(task))
+    assert len(client.nthreads()) == 2
+
+
+def test_what_is_wrong_with_the_data_is_said_by_whoever_reads_them(client: Any, points: Path) -> None:
+    with pytest.raises(ValueError, match=r"points.npy holds nan at row 200000, column 1; every value must be"):
+        nl.open_data(points, standardise=True, cluster=client)
+    data = nl.open_data(points, cluster=client)
+    points.rename(points.with_name("elsewhere.npy"))
+    with pytest.raises(FileNotFoundError):
+        nl.nystrom_errors(KERNEL, data, np.zeros((1, 3)), "trace")
+
+
+def test_other_data_under_the_same_name_are_refused(client: Any, points: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Catches a sum over two files. What differs here is what we say the first and last block are."""
+    monkeypatch.setattr(nl.Source, "mark", lambda self: "0" * 32)
+    with pytest.raises(ValueError, match=r"points.npy is not the same file everywhere: a worker reads other values"):
+        nl.open_data(points, standardise=True, missing="drop", cluster=client)
+
+
+def test_the_mark_tells_data_apart(tmp_path: Path) -> None:
+    X = np.random.default_rng(0).normal(size=(70_000, 2))
+    marks = {nl.open_data(Y).mark() for Y in (X, X.copy(), X.astype(np.float32), X[1:], X + (X == X[-1]), X[:, :1])}
+    assert len(marks) == 5
+
+
+def test_optimise_on_a_cluster_saves_the_same(cluster: LocalCluster, tmp_path: Path) -> None:
+    """Catches errors of another kind, or landmarks that depend on who helped."""
+    np.save(tmp_path / "data.npy", np.random.default_rng(5).normal(size=(40_000, 2)).astype(np.float32))
+    records = []
+    for name, more in (("here", ["--exact"]), ("there", ["--dask", cluster.address])):
+        words = [str(tmp_path / "data.npy"), "-n", "7", "--iterations", "20", "--tries", "3"]
+        done = CliRunner().invoke(
+            optimise, [*words, "-o", str(tmp_path / f"{name}.npy"), *more], catch_exceptions=False
+        )
+        assert done.exit_code == 0, done.output
+        assert "The best of 3 tries, by the trace error: the one with seed " in done.output
+        records.append(json.loads((tmp_path / f"{name}.json").read_text(encoding="utf-8")))
+    assert np.array_equal(np.load(tmp_path / "here.npy"), np.load(tmp_path / "there.npy"))
+    assert records[0]["trace"] == records[1]["trace"]
 
 
 def test_an_error_on_a_worker_comes_back(

@@ -361,31 +361,53 @@ def test_where_the_numbers_come_from(undisturbed: Results, root: Path) -> None:
     assert session["dirty"] in (None, True, False)
 
 
-def test_commit_and_dirty_flag(tmp_path: Path) -> None:
-    def git(*arguments: str) -> None:
-        identity = ["-c", "user.name=a", "-c", "user.email=a@b"]
-        subprocess.run(["git", "-C", str(tmp_path), *identity, *arguments], check=True, capture_output=True)
+def repository(folder: Path, *files: str) -> Path:
+    """A repository with one commit of these files."""
+    for name in files:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("x = 1\n")
+    for words in (["init"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-m", "one"]):
+        subprocess.run(["git", "-C", str(folder), *words], check=True, capture_output=True)
+    return folder
 
+
+def test_commit_and_dirty_flag(tmp_path: Path) -> None:
     assert provenance.git_state(tmp_path) == (None, None)
-    git("init")
-    (tmp_path / "code.py").write_text("x = 1\n")
-    git("add", "code.py")
-    git("commit", "-m", "one")
+    repository(tmp_path, "nystrom_lib/code.py", "other.py")
     commit, dirty = provenance.git_state(tmp_path)
     assert commit is not None and re.fullmatch("[0-9a-f]{40}", commit) and dirty is False
-    (tmp_path / "code.py").write_text("x = 2\n")
+    (tmp_path / "other.py").write_text("x = 2\n")
+    assert provenance.git_state(tmp_path) == (commit, False)
+    (tmp_path / "nystrom_lib" / "code.py").write_text("x = 2\n")
     assert provenance.git_state(tmp_path) == (commit, True)
 
 
-def test_another_repository_around_the_package_is_not_ours(tmp_path: Path) -> None:
+@pytest.mark.parametrize("place", [".venv/site-packages", ".", "copies"])
+def test_another_repository_around_the_package_is_not_ours(tmp_path: Path, place: str) -> None:
     """Catches the commit of a user's project in the records, where the package is installed inside of it."""
-    folder = tmp_path / ".venv" / "site-packages"
-    folder.mkdir(parents=True)
-    (tmp_path / "paper.tex").write_text("x")
-    for words in (["init"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-m", "one"]):
-        subprocess.run(["git", "-C", str(tmp_path), *words], check=True, capture_output=True)
-    assert provenance.git_state(tmp_path)[0] is not None
-    assert provenance.git_state(folder) == (None, None)
+    repository(tmp_path, "paper.tex", "copies/nystrom_lib/code.py")
+    (tmp_path / place / "nystrom_lib").mkdir(parents=True, exist_ok=True)
+    assert provenance.git_state(tmp_path / place) == (None, None)
+
+
+def test_looking_at_a_repository_writes_nothing_into_it(tmp_path: Path) -> None:
+    """Catches an index that is renewed by the way: a full disk, or a kill, left its lock, and nobody could commit."""
+    repository(tmp_path, "nystrom_lib/code.py")
+    index = tmp_path / ".git" / "index"
+    os.utime(tmp_path / "nystrom_lib" / "code.py", (1e9, 1e9))  # what git would note
+    before = index.read_bytes()
+    assert provenance.git_state(tmp_path)[1] is False
+    assert index.read_bytes() == before
+
+
+def test_a_hook_of_another_repository_lends_us_no_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Catches GIT_DIR, which git sets for its hooks, and which counts for more than the folder that is asked about."""
+    ours, theirs = repository(tmp_path / "ours", "nystrom_lib/code.py"), repository(tmp_path / "theirs", "paper.tex")
+    commit = provenance.git_state(ours)
+    monkeypatch.setenv("GIT_DIR", str(theirs / ".git"))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(theirs / ".git" / "index"))
+    assert commit[0] is not None and provenance.git_state(ours) == commit
+    assert provenance.git_state(tmp_path) == (None, None)
 
 
 def test_a_stand_in_says_so(tmp_path: Path) -> None:

@@ -118,7 +118,8 @@ def test_every_flipped_byte_is_noticed_or_without_effect(tmp_path: Path) -> None
         path.write_bytes(good[:place] + bytes([good[place] ^ 0x55]) + good[place + 1 :])
         try:
             assert {j: found.checksum() for j, found in open_again(tmp_path).items()} == expected, place
-        except StoreError:
+        except StoreError as error:
+            assert "\n" not in str(error), "SQLite's report has many lines"
             noticed += 1
     # A byte of unused room is nobody's loss; the rest must be seen.
     assert noticed > 60
@@ -152,6 +153,17 @@ def sql(path: Path, statement: str) -> None:
 def test_a_changed_row_is_named(tmp_path: Path, statement: str, named: str) -> None:
     sql(filled(tmp_path), statement)
     with pytest.raises(DamagedStoreError, match=named):
+        open_again(tmp_path)
+
+
+@pytest.mark.parametrize("letters", [b"CREATE TABLE arrays", b"tablearraysarrays"])
+def test_a_description_of_tables_that_is_no_text_is_named(tmp_path: Path, letters: bytes) -> None:
+    """Catches a UnicodeDecodeError: SQLite quotes what it cannot read, and Python cannot read the quotation."""
+    path = filled(tmp_path)
+    good = path.read_bytes()
+    assert good.count(letters) == 1
+    path.write_bytes(good.replace(letters, letters[:-6] + b"\xff" * 6))
+    with pytest.raises(DamagedStoreError, match="is damaged"):
         open_again(tmp_path)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 from sklearn.exceptions import NotFittedError
-from sklearn.gaussian_process.kernels import RBF
+from sklearn.gaussian_process.kernels import RBF, Matern
 from sklearn.kernel_approximation import Nystroem as Theirs
 from sklearn.utils._param_validation import InvalidParameterError
 
@@ -97,6 +97,11 @@ def test_unknown_names_in_their_words(parameters: dict[str, Any], message: str) 
         ({"kernel": "poly", "landmarks": "local-trace"}, "it must be radial"),
         ({"kernel": RBF([1.0, 2.0])}, "Anisotropic kernel must have the same number of dimensions as data (2!=3)"),
         ({"kernel": "matern", "gamma": 0.0}, "gamma is 0.0; it must be a finite number greater than 0."),
+        ({"gamma": 1e-320}, "gamma is 1e-320; it must be from 1e-100 to 1e+100."),
+        ({"kernel": "rational_quadratic", "gamma": 1e-320}, "gamma is 1e-320; it must be from 1e-100 to 1e+100."),
+        ({"kernel": RBF(1e-50)}, "length_scale is 1e-50; it must be from 1e-49 to 1e+49."),
+        ({"kernel": Matern(1e-200)}, "length_scale is 1e-200; it must be from 1e-60 to 1e+60."),
+        ({"kernel": 2.0 * RBF([1.0, 1e200, 1.0])}, "length_scale is 1e+200; it must be from 1e-60 to 1e+60."),
         (
             {"kernel": "matern", "kernel_params": {"lengthscale": 1.0}},
             "kernel_params holds 'lengthscale'; for the kernel",

@@ -15,8 +15,9 @@ import pytest
 
 from nystrom_lib.companion.chapters import Chapter
 from nystrom_lib.companion.errors import ChapterError, ConfigurationError
-from nystrom_lib.companion.notebook.execute import execute, read_record
+from nystrom_lib.companion.notebook.execute import _following, _logging_to, execute, read_record
 from nystrom_lib.companion.results.table import Results
+from nystrom_lib.companion.running.progress import Progress
 
 from . import tiny
 from .processes import environment, pictures, start, texts
@@ -142,6 +143,25 @@ def test_no_folder_is_overwritten(small: Chapter, two_runs: tuple[Path, Path], t
     with pytest.raises(ConfigurationError, match="holds no run to go on with"):
         execute(small, {}, tmp_path / "new", resume=True)
     assert (tmp_path / "letter.txt").read_text() == "dear"
+
+
+def test_a_long_cell_shows_its_repetitions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Catches half a minute of silence, or of a bar that counts cells, where the log says how far a cell has come."""
+    monkeypatch.setattr("nystrom_lib.companion.notebook.execute.FOLLOW_SECONDS", 0.01)
+    monkeypatch.setattr("nystrom_lib.companion.running.progress.LOG_SECONDS", 0.0)
+    log = tmp_path / "run.log"
+    with _logging_to(log):
+        Progress(10, unit="repetition", title="before", show=False).reach(1)
+        with _following(log, show=True):
+            progress = Progress(10, unit="repetition", title="figure-2", show=False)
+            said, end = "", time.monotonic() + 20
+            while "\n" not in said and time.monotonic() < end:
+                progress.reach(3)
+                time.sleep(0.01)
+                said += capsys.readouterr().err
+    assert said.startswith("figure-2: 3/10 repetitions, ") and "before" not in said
 
 
 def _stored(run: Path) -> int:

@@ -191,12 +191,12 @@ def test_neighbours_are_the_nearest(d: int) -> None:
 
 def test_many_points_at_a_time_are_as_few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Catches a block of points that is left out or added twice."""
-    from nystrom_lib.objectives import local_trace_error
+    from nystrom_lib import _local
 
     X, S = cloud(2, 500, 40)
     objective = nl.LocalTraceError(nl.Gaussian(rho=9.0), X, 5)
     value, gradient = objective.value(S), objective.gradient(S)
-    monkeypatch.setattr(local_trace_error, "_NUMBERS", 10 * 64)
+    monkeypatch.setattr(_local, "_NUMBERS", 10 * 64)
     assert objective.value(S) == pytest.approx(value, rel=1e-13)
     assert close(objective.gradient(S), gradient, 1e-12)
 
@@ -224,12 +224,12 @@ def test_local_is_an_upper_bound(S: Floats, k: int, name: str) -> None:
 
 def test_a_bound_with_all_neighbours_is_the_trace_error_without_its_shortcut() -> None:
     """Catches a pivoted elimination that loses digits: six landmarks, six neighbours, one by one."""
-    from nystrom_lib.objectives.local_trace_error import LocalLoops
+    from nystrom_lib._local import LocalLoops
 
     kernel, X = nl.Gaussian(rho=0.7), cloud(2, 40, 6)[0]
     S = np.vstack([X[:5], X[:1]])  # the last is a copy: rank five
-    loops = LocalLoops(nl.LocalTraceError(kernel, X, 6), 6, 40)
-    errors = np.concatenate([loops.errors(S, *block).copy() for block in loops.each(S, np.arange(40))])
+    loops = LocalLoops(kernel, 6, 2, 6, 40)
+    errors = np.concatenate([loops.errors(S, *block).copy() for block in loops.each(S, X)])
     assert errors == pytest.approx(nl.NystromApproximation(kernel, S).residuals(X), abs=1e-9)
 
 

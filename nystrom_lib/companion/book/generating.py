@@ -30,7 +30,7 @@ def generate(source: Path, results: Path, chapters: Sequence[Chapter], executed:
     """
     from .. import claims
     from ..claims import beyond_answers
-    from . import learned, pictures
+    from . import large, learned, pictures
 
     folder = source / GENERATED
     shutil.rmtree(folder, ignore_errors=True)
@@ -50,6 +50,7 @@ def generate(source: Path, results: Path, chapters: Sequence[Chapter], executed:
         "beyond.md": beyond_answers.page(answers),
         "story.md": beyond_answers.story(answers),
         "status.md": status.page(chapters, source / "notebooks", stored, executed),
+        **large.parts(archive),
         **pictures.parts(),
     }
     for name, text in parts.items():

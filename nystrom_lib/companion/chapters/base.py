@@ -99,6 +99,8 @@ class Chapter:
 
     def ready(self, settings: Settings) -> None:
         """Refuse, before a kernel starts, what its first cells would refuse."""
+        for each in self.experiments(settings):
+            each.kernel.build()
         request = getattr(settings, "request", None)
         if request is not None:
             request()

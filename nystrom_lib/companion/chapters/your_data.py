@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import nystrom_lib as nl
 
-from ..experiments.components import File
+from ..experiments.components import File, Gaussian
 from ..settings import Settings, setting
 from ..studies import own_data
 from .base import Chapter
@@ -37,8 +37,10 @@ class Parameters(Settings):
     seed: int = setting(0, at_least=0, meaning="seed of the initial sample and the batches")
 
     def check(self) -> None:
-        """The file must be there before a kernel starts."""
+        """The file must be there, and ρ be one that a kernel may have, before a kernel starts."""
         own_data.locate(self.file)
+        if self.rho is not None:
+            Gaussian(rho=self.rho).build()
 
     def request(self) -> own_data.Request:
         """What is asked, of which file."""

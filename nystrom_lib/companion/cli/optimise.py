@@ -11,6 +11,7 @@ import sys
 import tempfile
 import threading
 import time
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ from .base import Command, Whole, installed, table, tell
 from .run import JOBS
 
 if TYPE_CHECKING:
+    from ...estimates import Estimate
     from ..studies.own_data import Optimised, Request
 
 #: What the library calls an option, and what it is called here: its sentences are passed on.
@@ -33,6 +35,9 @@ _CALLED = {
     "without=": "--without",
     "one_hot=True": "--one-hot",
     "one_hot takes": "--one-hot takes",
+    "one_hot is True": "--one-hot is given",
+    "missing_numbers is": "--missing-code is",
+    "missing_words is": "--missing-code is",
     "standardise=False": "--no-standardise",
     "missing='drop'": "--missing drop",
     "missing='keep'": "--missing keep",
@@ -64,7 +69,7 @@ def _listed(context: click.Context, parameter: click.Parameter, value: tuple[str
 
 
 @click.command("optimise", cls=Command, short_help="good landmarks for your own file")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", type=click.Path(exists=True, path_type=Path))
 @click.option("-n", "n", type=Whole(1), default=100, show_default=True, help="How many landmark points.")
 @click.option(
     "-o", "--out", type=click.Path(dir_okay=False, path_type=Path), callback=_output(".npy", ".csv"),
@@ -103,6 +108,13 @@ def _listed(context: click.Context, parameter: click.Parameter, value: tuple[str
 @click.option("--missing-code", multiple=True, metavar="CODE", help="What else stands for a missing value: -999, ?, …")
 @click.option("--no-standardise", is_flag=True, help="Use the columns as they are, not with mean 0 and variance 1.")
 @click.option("--seed", type=Whole(0), default=0, show_default=True, help="Decides every draw.")
+@click.option("--tries", type=Whole(1), default=1, show_default=True, help="Seeds to try, of which the best is kept.")
+@click.option("--exact", is_flag=True, help="The errors from all points, also of more than a million.")
+@click.option(
+    "--dask", metavar="ADDRESS",
+    help="Let this Dask cluster make the passes over the data (means, scales, exact errors), and the tries if there are"
+    " several, e.g. tcp://10.0.0.5:8786.",
+)  # fmt: skip
 @JOBS
 def optimise(
     file: Path,
@@ -125,19 +137,27 @@ def optimise(
     missing_code: tuple[str, ...],
     no_standardise: bool,
     seed: int,
+    tries: int,
+    exact: bool,
+    dask: str | None,
     jobs: int | None,
 ) -> None:
     """Find n landmark points for the data in FILE whose Nyström approximation has a small error.
 
     FILE is CSV (also compressed; semicolons, tabulators and decimal commas are recognised), Parquet, NPY or NPZ, a row
-    for each point. By default columns are standardised, ρ is 1 over the median squared distance, and a descent on the
-    trace error itself moves a uniform sample until more steps gain little; --method radial-skd is the paper's own
-    method. What was chosen is printed with its reason.
+    for each point; or a folder of Parquet files. Of .npy and Parquet with more than a million rows only what is needed
+    is kept, and errors are estimated, with an interval. By default columns are standardised, ρ is 1 over the median
+    squared distance, and a descent on the trace error itself moves a uniform sample until more steps gain little;
+    --method radial-skd is the paper's own method. What was chosen is printed with its reason.
 
     Printed are the trace error before and after; up to 5,500 points also the smallest error possible and how many times
     that ours is (E_tr); and how many uniform landmarks the same error would take. Ctrl-C ends the descent and keeps the
     best so far. The landmarks are saved in the units of FILE, and beside them, in a file of the same name that ends
     in .json, everything that was done.
+
+    With --dask the workers of a cluster read the file themselves, under the same path, and compute the exact errors,
+    the same to the last bit as --exact does here; the descent, whose cost does not depend on the number of points,
+    stays here. A worker that is lost costs nothing but time.
 
     \b
     Examples:
@@ -146,13 +166,13 @@ def optimise(
       nystrom optimise abalone.data --one-hot          words become columns of 0 and 1
       nystrom optimise points.npy -n 50 --method radial-skd --rho 0.2 --iterations 4000
       nystrom optimise points.npy -n 500 --seconds 60 --start kmeans
+      nystrom optimise /data/points.npy -n 1000 --dask tcp://10.0.0.5:8786
     """
     from ..experiments.components import File
     from ..studies.own_data import Request
 
     _check_outputs(file, out, plot)
-    if plot is not None:
-        installed("matplotlib")
+    installed(*(["matplotlib"] if plot is not None else []), *(["distributed"] if dask else []))
     source = File(
         path=str(file),
         columns=columns or None,
@@ -166,9 +186,11 @@ def optimise(
         header=header,
         array=array,
     )
-    request = Request(source, n, kernel, rho, method, start, iterations, seconds, seed)
+    exact = exact or dask is not None
+    request = Request(source, n, kernel, rho, method, start, iterations, seconds, seed, exact, tries)
     try:
-        optimised, report = _optimised(request, jobs)
+        with _cluster(dask) as client:
+            optimised, report = _optimised(request, jobs, client)
     except ConfigurationError:
         raise
     except ValueError as error:
@@ -183,13 +205,24 @@ def optimise(
 # -- doing it --------------------------------------------------------------------------------------------------
 
 
-def _optimised(request: Request, jobs: int | None) -> tuple[Optimised, str]:
+def _cluster(address: str | None) -> AbstractContextManager[Any]:
+    """A client of the cluster, or None."""
+    if address is None:
+        return nullcontext()
+    from ..running.cluster import connection
+
+    return connection(address)
+
+
+def _optimised(request: Request, jobs: int | None, client: Any) -> tuple[Optimised, str]:
     """The landmarks, and what to say of them."""
     import nystrom_lib as nl
 
     from ..running.runner import interruptible
+    from ..studies import large_data
 
-    dataset = request.source.load(request.seed)
+    with _Reading() as reading:
+        dataset = large_data.load(request.source, request.seed, reading, client)
     stop = threading.Event()
 
     def work() -> tuple[Optimised, str]:
@@ -198,10 +231,10 @@ def _optimised(request: Request, jobs: int | None) -> tuple[Optimised, str]:
             tell(f"{dataset.name}: {dataset.N:,} points; looking for {request.n:,} landmarks …")
             began = time.monotonic()
             with _Bar(stop) as bar:
-                optimised = request.optimised(dataset, chosen, bar.progress, bar.watch)
+                optimised = request.optimised(dataset, chosen, bar.progress, bar.watch, client)
             seconds = time.monotonic() - began
             tell("computing the trace error …")
-            optimised = optimised.or_start()
+            optimised = _judged(optimised)
             return optimised, _report(optimised, seconds, stop)
 
     def interrupted() -> None:
@@ -212,6 +245,43 @@ def _optimised(request: Request, jobs: int | None) -> tuple[Optimised, str]:
         tell("stopping; the best so far is kept (Ctrl-C again: it is not)")
 
     return interruptible(work, interrupted)
+
+
+def _judged(optimised: Optimised) -> Optimised:
+    """The better of start and end; where the cluster fails over it, what was found is not lost."""
+    if optimised.cluster is None:
+        return optimised.or_start()
+    from ..running.cluster import is_its_own
+
+    try:
+        return optimised.or_start()
+    except Exception as error:
+        if not is_its_own(error):
+            raise
+        tell(f"the cluster failed ({type(error).__name__}); computing here instead …")
+        return optimised.alone().or_start()
+
+
+class _Reading:
+    """How many rows of a large file have been read; nothing for a small one."""
+
+    def __init__(self) -> None:
+        self._bar: Any = None
+
+    def __enter__(self) -> _Reading:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+    def __call__(self, rows: int) -> None:
+        if self._bar is None:
+            from tqdm import tqdm
+
+            tell("reading all rows once …")
+            self._bar = tqdm(unit=" rows", unit_scale=True, dynamic_ncols=True, disable=not sys.stderr.isatty())
+        self._bar.update(rows - self._bar.n)
 
 
 class _Bar:
@@ -261,6 +331,8 @@ def _report(optimised: Optimised, seconds: float, stop: threading.Event) -> str:
         if optimised.best is not None:
             factor = "" if optimised.factor is None else f"E_tr = {optimised.factor:.4g}"
             rows.append(["best possible", f"{optimised.best:.6g}", factor])
+        if optimised.estimate is not None:
+            words.append(_sure(optimised.estimate))
         tell("counting how many uniform landmarks that would take …")
         number, enough = optimised.equivalent
         words.append(
@@ -277,6 +349,14 @@ def _report(optimised: Optimised, seconds: float, stop: threading.Event) -> str:
         f"{n:,} landmarks found in {duration(seconds)}.",
     ]
     return "\n".join(lines)
+
+
+def _sure(estimate: Estimate) -> str:
+    low, high = estimate.bounds
+    return (
+        f"The errors are estimated from {estimate.points:,} points; the one after is between {low:.6g} and {high:.6g} "
+        f"with at least {100 * estimate.confidence:g} % confidence."
+    )
 
 
 def _full_report() -> int:

@@ -157,6 +157,7 @@ def _members(this: Chapter, profile: str, file: Path | None, pairs: Iterable[str
     for place, values in enumerate(itertools.product(*choices.values()), start=1):
         given = dict(zip(choices, values, strict=True))
         settings = this.settings({**base, **given}, profile)
+        this.ready(settings)
         label = ", ".join(f"{key} = {given[key]}" for key in varied or choices)
         folder = f"{place:02d}_" + re.sub(r"[^\w.+=-]+", "_", label.replace(" ", ""), flags=re.ASCII)[:80]
         members.append(Member(label, folder, settings.to_plain()))

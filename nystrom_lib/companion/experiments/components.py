@@ -168,8 +168,12 @@ class KernelFamily(Component):
     """A kernel and its parameters, with the names the library gives them."""
 
     def build(self) -> nl.Kernel:
-        """The library's kernel."""
-        kernel: nl.Kernel = getattr(nl, type(self).__name__)(**{name: getattr(self, name) for name in self.names()})
+        """The library's kernel; what it refuses is a setting out of range."""
+        try:
+            kernel: nl.Kernel = getattr(nl, type(self).__name__)(**{name: getattr(self, name) for name in self.names()})
+        except ValueError as error:
+            name, _, why = str(error).partition(" ")
+            raise ConfigurationError(name, why) from None
         return kernel
 
 

@@ -10,10 +10,8 @@ import math
 
 import nystrom_lib as nl
 
+from ...sources.base import BLOCK_ROWS
 from .outcome import Array
-
-#: Rows of the data that are looked at together. Part of the definition of every sum over more rows than that.
-BLOCK_ROWS = 2**15
 
 Rows = tuple[int, int]
 
@@ -54,9 +52,8 @@ def nystrom_errors(
     kernel: nl.Kernel, data: Array, sample: Array, norms: tuple[str, ...], matrix: Array | None
 ) -> dict[str, float]:
     """The norms of K − K̂(S) and the rank of K̂(S). The trace norm is a sum over the data, the others are not."""
-    parts = blocks(len(data))
-    if len(parts) == 1 or norms != ("trace",):
+    if len(data) <= BLOCK_ROWS or norms != ("trace",):
         errors = nl.nystrom_errors(kernel, data, sample, norms=norms, matrix=matrix)
         return {name: float(getattr(errors, name)) for name in (*norms, "rank")}
-    traces = (nl.nystrom_errors(kernel, data[slice(*rows)], sample, norms=("trace",)).trace for rows in parts)
-    return {"trace": math.fsum(map(float, traces)), "rank": float(nl.NystromApproximation(kernel, sample).rank)}
+    errors = nl.nystrom_errors(kernel, nl.open_data(data), sample, "trace")
+    return {"trace": errors.trace, "rank": float(errors.rank)}

@@ -339,8 +339,8 @@ class Page:
 
 
 def _code(text: str) -> str:
-    """A value as code; one that holds what ends code in Markdown is set in HTML."""
-    return f"<code>{markdown(text)}</code>" if "`" in text or "\n" in text else f"`{text}`"
+    """A value as code; one that holds what ends code, or a cell of a table, in Markdown is set in HTML."""
+    return f"<code>{markdown(text)}</code>" if set(text) & set("`|\n") else f"`{text}`"
 
 
 def _cell(value: Any, digits: int) -> str:

@@ -52,6 +52,14 @@ class Archive:
         """Descents on one thread, on two, and two at a time: ``machine``, and ``problems`` by title."""
         return _json(self.folder / "beyond" / "second_thread.json")
 
+    def cluster_timings(self) -> dict[str, Any] | None:
+        """What the parts of a pass over the data take on a cluster: ``machine``, and seconds by name."""
+        return _json(self.folder / "cluster_timings.json")
+
+    def large_data(self) -> dict[str, Any] | None:
+        """The benchmark of 10⁴ to 10⁸ points: ``machine``, and a mapping for each of ``sizes``."""
+        return _json(self.folder.parent / "benchmarks" / "results" / "large.json")
+
     def benchmark(self) -> dict[str, Any] | None:
         """The committed benchmark at full size."""
         benchmark = _json(self.folder.parent / "benchmarks" / "results" / "results.json")

@@ -17,6 +17,8 @@ from ...datasets import Dataset
 
 PACKAGES = ("numpy", "scipy", "numba", "llvmlite", "pandas", "pyarrow", "dask", "distributed")
 _PACKAGE_FOLDER = Path(__file__).resolve().parents[2]
+#: Where git finds them, a hook's above all, it looks there and not into the folder it is told.
+_ELSEWHERE = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE")
 
 
 def session(**how: Any) -> dict[str, Any]:
@@ -96,23 +98,26 @@ def blas() -> list[str]:
 
 
 def git_state(folder: Path) -> tuple[str | None, bool | None]:
-    """The commit of the repository whose top ``folder`` is, and whether our package in it differs; else (None, None).
+    """The commit of the repository whose top ``folder`` is and that has our package, and whether it differs there.
 
-    A package installed somewhere inside another repository would otherwise carry that one's commit.
+    Else (None, None): a package installed somewhere inside another repository would carry that one's commit.
     """
+    package = _PACKAGE_FOLDER.name
     top = _git(folder, "rev-parse", "--show-toplevel")
     commit = _git(folder, "rev-parse", "HEAD")
     if top is None or commit is None or Path(top).resolve() != folder.resolve():
         return None, None
-    package = _PACKAGE_FOLDER.name
-    changes = _git(folder, "status", "--porcelain", "--", package if (folder / package).is_dir() else ".")
+    if _git(folder, "ls-files", "--error-unmatch", "--", package) is None:
+        return None, None
+    changes = _git(folder, "status", "--porcelain", "--", package)
     return commit, None if changes is None else bool(changes)
 
 
 def _git(folder: Path, *arguments: str) -> str | None:
-    command = ["git", "-C", str(folder), *arguments]
+    command = ["git", "--no-optional-locks", "-C", str(folder), *arguments]
+    here = {name: value for name, value in os.environ.items() if name not in _ELSEWHERE}
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
+        done = subprocess.run(command, env=here, capture_output=True, text=True, timeout=10, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.strip() if done.returncode == 0 else None

@@ -120,7 +120,8 @@ class Store:
                 raise StoreError(f"The store {self.path} has format {version}; this version reads format {VERSION}.")
             (verdict,) = self._one("PRAGMA integrity_check(1)")
             if verdict != "ok":
-                raise DamagedStoreError(f"The store {self.path} is damaged ({verdict}); {_LEFT_ALONE}")
+                found = " ".join(str(verdict).split())  # it speaks in many lines
+                raise DamagedStoreError(f"The store {self.path} is damaged ({found}); {_LEFT_ALONE}")
             for name, value, checksum in self._all("SELECT name, value, checksum FROM description"):
                 self._compare(checksum, _text_checksum(value), f"its {name}")
             for session, text, checksum in self._all("SELECT session, provenance, checksum FROM sessions"):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,6 +19,7 @@ from distributed.client import Future
 
 import nystrom_lib as nl
 
+from ...sources.spread import SpreadSource
 from ..errors import ClusterError, DataMismatchError
 from ..experiments.components import Given
 from ..experiments.config import Experiment
@@ -155,12 +156,27 @@ def result_of(future: Future[Any]) -> Any:
     try:
         return future.result()
     except Exception as error:
-        if type(error).__module__.partition(".")[0] in ("distributed", "asyncio", "concurrent"):
+        if is_its_own(error):
             raise ClusterError(f"The cluster failed ({type(error).__name__}: {error}); {_SAFE}") from error
         raise
 
 
+def is_its_own(error: Exception) -> bool:
+    """Whether it is the cluster that failed, and not what it was asked to do."""
+    return type(error).__module__.partition(".")[0] in ("distributed", "asyncio", "concurrent")
+
+
 _SAFE = "repetitions already stored are safe, and the same call goes on from there."
+
+
+def found_there(
+    client: Client, kernel: nl.Kernel, X: Any, n: int, seeds: Sequence[int], how: Mapping[str, Any]
+) -> list[nl.Landmarks]:
+    """Landmarks from each of some seeds, by a worker each; what they are does not depend on who finds them."""
+    data = X.here if isinstance(X, SpreadSource) else X
+    sent = client.scatter(data, broadcast=True, hash=False)
+    futures = [client.submit(_found, kernel, sent, n, seed, dict(how), pure=False) for seed in seeds]
+    return [result_of(future) for future in futures]
 
 
 # -- on the worker ---------------------------------------------------------------------------------------------
@@ -192,3 +208,8 @@ def _threads(order: Order) -> int:
 def _repetition(order: Order, dataset: nl.datasets.Dataset | None, j: int) -> Outcome:
     with nl.threads(_threads(order)):
         return repetition(_problem(order, dataset), j)
+
+
+def _found(kernel: nl.Kernel, data: Any, n: int, seed: int, how: dict[str, Any]) -> nl.Landmarks:
+    with nl.threads(1):
+        return nl.find_landmarks(kernel, data, n, seed=seed, **how)

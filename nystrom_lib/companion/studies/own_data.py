@@ -6,7 +6,7 @@ What ``nystrom optimise`` and chapter 9 do is here, once. They differ in how a r
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,9 @@ import numpy as np
 import nystrom_lib as nl
 
 from ... import _writing as writing
+from ..._local import NEIGHBOURS
+from ...local_approximation import by_nearest
+from ...sources.base import BLOCK_ROWS
 from ..checkout import NOTEBOOKS
 from ..errors import ConfigurationError
 from ..experiments import components
@@ -23,6 +26,7 @@ from ..experiments.outcome import Array
 from ..experiments.seeds import Axis, seed_for
 from ..results import provenance
 from ..wording import FACTORS, NORMS, WITH_SAMPLE
+from . import large_data
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,6 +68,8 @@ class Request:
     iterations: int | None = None
     seconds: float | None = None
     seed: int = 0
+    exact: bool = False  # the errors of large data from all of their points
+    tries: int = 1  # descents from as many seeds, of which the best is kept
 
     def chosen(self, dataset: nl.datasets.Dataset) -> Chosen:
         """The kernel, with ρ by the median rule unless it is given."""
@@ -79,13 +85,25 @@ class Request:
         chosen: Chosen,
         progress: Callable[[int], object] | None = None,
         watch: Callable[[float, float], object] | None = None,
+        cluster: Any = None,
     ) -> Optimised:
-        """The landmarks, and the trace error before and after."""
-        result = nl.find_landmarks(
-            chosen.kernel, dataset.X, self.n, method=self.method, seconds=self.seconds, iterations=self.iterations,
-            seed=self.seed, start=self.start, progress=progress, watch=watch,
-        )  # fmt: skip
-        return Optimised(self, dataset, chosen, result)
+        """The landmarks, and the trace error before and after; of several tries those with the smallest error."""
+        how: dict[str, Any] = {name: getattr(self, name) for name in ("method", "start", "seconds", "iterations")}
+        seeds = range(self.seed, self.seed + self.tries)
+        if cluster is not None and self.tries > 1:
+            from ..running.cluster import found_there
+
+            found = found_there(cluster, chosen.kernel, dataset.X, self.n, seeds, how)
+        else:
+            how |= {"progress": progress, "watch": watch}
+            found = [nl.find_landmarks(chosen.kernel, dataset.X, self.n, seed=seed, **how) for seed in seeds]
+        each = [Optimised(self, dataset, chosen, result, cluster) for result in found]
+        if self.tries == 1:
+            return each[0]
+        best = min(range(self.tries), key=lambda k: each[k].after)
+        why = f"The best of {self.tries} tries, by the trace error: the one with seed {seeds[best]}."
+        result = replace(each[best].result, reasons=(*each[best].result.reasons, why))
+        return replace(each[best], result=result)
 
 
 @dataclass(frozen=True)
@@ -105,6 +123,7 @@ class Optimised:
     dataset: nl.datasets.Dataset
     chosen: Chosen
     result: nl.Landmarks
+    cluster: Any = None  #: a Dask client whose workers make the passes over the data
 
     @property
     def reasons(self) -> tuple[str, ...]:
@@ -135,20 +154,52 @@ class Optimised:
         start, error = self.result.start, self.result.start_error
         return replace(self, result=replace(self.result, sample=start, error=error, reasons=reasons))
 
+    def alone(self) -> Optimised:
+        """The same without the help of a cluster."""
+        return replace(self, dataset=large_data.alone(self.dataset), cluster=None)
+
     # what it is worth
 
-    @cached_property
+    @property
     def before(self) -> float:
         """The trace error of the sample the descent began at."""
-        return self._trace(self.result.start)
+        return self._before.trace
 
-    @cached_property
+    @property
     def after(self) -> float:
         """The trace error of the landmarks."""
-        return self._trace(self.result.sample) if self.result.sample is not self.result.start else self.before
+        return self._after.trace
 
-    def _trace(self, sample: Array) -> float:
-        return nl.nystrom_errors(self.chosen.kernel, self.dataset.X, sample, "trace").trace
+    @property
+    def estimate(self) -> nl.Estimate | None:
+        """How sure ``after`` is, where large data make it an estimate; ``before`` is then from the same points."""
+        return self._after.estimate
+
+    @cached_property
+    def _before(self) -> nl.Errors:
+        return self._errors(self.result.start)
+
+    @cached_property
+    def _after(self) -> nl.Errors:
+        return self._errors(self.result.sample) if self.result.sample is not self.result.start else self._before
+
+    def _errors(self, sample: Array) -> nl.Errors:
+        estimated = large_data.is_large(self.dataset) and not self.request.exact
+        return nl.nystrom_errors(
+            self.chosen.kernel, self._everything, sample, "trace", points=large_data.POINTS if estimated else None,
+            seed=self.request.seed, neighbours=NEIGHBOURS if self._by_nearest else None,
+        )  # fmt: skip
+
+    @property
+    def _everything(self) -> Any:
+        """The points as one pass goes over them, by blocks, on whatever machines."""
+        X = self.dataset.X
+        several = not large_data.is_large(self.dataset) and self.dataset.N > BLOCK_ROWS
+        return nl.open_data(X, cluster=self.cluster) if several else X
+
+    @property
+    def _by_nearest(self) -> bool:
+        return by_nearest(self.chosen.kernel, self.request.n)
 
     @cached_property
     def best(self) -> float | None:
@@ -168,21 +219,24 @@ class Optimised:
 
         Samples contain one another, so that the error falls from each to the next; bisection finds the place.
         """
-        kernel, X, n = self.chosen.kernel, self.dataset.X, self.request.n
-        most = min(len(X), _TIMES * n, max(_MOST, n))
-        order = nl.uniform_indices(len(X), most, seed_for(self.request.seed, Axis.DATA))
+        X, n = self.dataset.X, self.request.n
+        most = min(len(X), _TIMES * n, max(_MOST, 4 * n if self._by_nearest else n))
+        seed = seed_for(self.request.seed, Axis.DATA)
+        if large_data.is_large(self.dataset):
+            candidates = large_data.some(X, most, np.random.default_rng(seed))
+        else:
+            candidates = np.asarray(X[nl.uniform_indices(len(X), most, seed)], dtype=np.float64)
         points = thinned(X, _JUDGED)
         errors: dict[int, float] = {}
 
         def error(m: int) -> float:
             if m not in errors:
-                approximation = nl.NystromApproximation(kernel, np.asarray(X[order[:m]], dtype=np.float64))
-                errors[m] = float(approximation.residuals(points).mean())
+                errors[m] = self._mean(candidates[:m], points)
             return errors[m]
 
         low, high = 1, n
-        while error(high) > self.ours and high < len(order):
-            low, high = high, min(2 * high, len(order))
+        while error(high) > self.ours and high < len(candidates):
+            low, high = high, min(2 * high, len(candidates))
         while high - low > 1 and error(high) <= self.ours:
             middle = (low + high) // 2
             low, high = (low, middle) if error(middle) <= self.ours else (middle, high)
@@ -191,8 +245,12 @@ class Optimised:
     @cached_property
     def ours(self) -> float:
         """The mean error of our landmarks on the same points."""
-        approximation = nl.NystromApproximation(self.chosen.kernel, self.result.sample)
-        return float(approximation.residuals(thinned(self.dataset.X, _JUDGED)).mean())
+        return self._mean(self.result.sample, thinned(self.dataset.X, _JUDGED))
+
+    def _mean(self, sample: Array, points: Array) -> float:
+        """The mean error at these points, of the kind that n landmarks are judged by."""
+        judged = nl.LocalApproximation if self._by_nearest else nl.NystromApproximation
+        return float(judged(self.chosen.kernel, sample).residuals(points).mean())
 
     @property
     def equivalent(self) -> tuple[int, bool]:
@@ -208,7 +266,12 @@ class Optimised:
             "what": "landmark points in the units of the file, a row each, columns in the order given here",
             "columns": list(data.columns),
             "n": request.n,
-            "trace": {"before": self.before, "after": self.after, "best_possible": known.get("best")},
+            "trace": {
+                "before": self.before,
+                "after": self.after,
+                "best_possible": known.get("best"),
+                **({} if self.estimate is None else {"after_is_estimated": asdict(self.estimate)}),
+            },
             "standardisation": {
                 "done": data.mean is not None,
                 "mean": np.broadcast_to(0.0 if data.mean is None else data.mean, data.d).tolist(),
@@ -223,6 +286,7 @@ class Optimised:
                 "iterations": request.iterations,
                 "seconds": request.seconds,
                 "seed": request.seed,
+                **({"tries": request.tries} if request.tries > 1 else {}),
                 "steps": self.result.steps,
             },
             "file": request.source.to_plain(),
@@ -277,8 +341,10 @@ def plane(dataset: nl.datasets.Dataset) -> Plane:
     return Plane(centre, axes, ("first principal component", "second principal component"), share)
 
 
-def thinned(data: Array, most: int = _LOOKED_AT) -> Array:
-    """At most so many of the points, evenly spread over the rows."""
+def thinned(data: Array | nl.Source, most: int = _LOOKED_AT) -> Array:
+    """At most so many of the points, evenly spread over the rows; of a source, drawn at random."""
+    if isinstance(data, nl.Source):
+        return large_data.some(data, most, np.random.default_rng(0))
     return np.asarray(data[:: max(1, -(-len(data) // most))], dtype=np.float64)
 
 

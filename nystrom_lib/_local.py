@@ -1,0 +1,113 @@
+"""The bridge between validated arrays and the loops over points and the few landmarks nearest to each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._core import local, profiles
+from ._sums import middle
+from ._threads import available, one_pool
+from ._validation import Array, as_writable
+from .kernels import Kernel, require
+
+Indices = NDArray[np.int64]
+
+NEIGHBOURS = 20  #: landmarks that a point uses, unless another number is given
+_NUMBERS = 2**21  # contributions to a gradient that are kept at a time
+_TREE = 5  # up to so many coordinates a tree finds the nearest landmarks sooner than a look at all of them
+
+
+def radial(kernel: Kernel) -> Kernel:
+    """A kernel under which near landmarks are those that matter."""
+    if not require(kernel).radial:
+        raise ValueError(
+            f"kernel is {kernel!r}; it must be radial: under a dot product the nearest landmarks mean nothing."
+        )
+    return kernel
+
+
+def search_cost(n: int, d: int, k: int) -> float:
+    """Multiplications that finding the k nearest of n landmarks takes, roughly."""
+    return float(n * d if d > _TREE else 40.0 * k * np.log2(n + 1))
+
+
+class LocalLoops:
+    """The compiled loops for n landmarks in d dimensions, with their buffers for so many points at a time."""
+
+    def __init__(self, kernel: Kernel, n: int, d: int, neighbours: int, points: int) -> None:
+        self.kernel, self.n, self.d, self.k = kernel, n, d, min(n, neighbours)
+        self.most = min(points, max(local.LANES, _NUMBERS // (self.k * d)))
+        self.diagonal = float(kernel.diagonal(np.zeros((1, d)))[0])
+        self._errors = np.empty(self.most)
+        self._near = np.empty((self.most, self.k), dtype=np.int64)
+        self._scratch: dict[int, Any] = {}
+        self._tiles: dict[int, Any] = {}
+
+    def each(self, sample: Array, data: Any, picks: Indices | None = None) -> Iterator[tuple[Array, Indices]]:
+        """Points, all or those that ``picks`` names, and their nearest landmarks, as many at a time as fit."""
+        search = self.tree(sample) if self.d <= _TREE else partial(self.look_at_all, sample)
+        for start in range(0, len(data) if picks is None else len(picks), self.most):
+            rows = slice(start, start + self.most)
+            points = as_writable(data[rows if picks is None else picks[rows]].astype(np.float64, copy=False))
+            yield points, search(points)
+
+    def tree(self, sample: Array) -> Callable[[Array], Indices]:
+        """A search by a tree of the landmarks."""
+        from scipy.spatial import cKDTree
+
+        tree = cKDTree(sample)
+
+        def search(points: Array) -> Indices:
+            workers = available() if len(points) * self.k > 5000 else 1
+            near: Indices = tree.query(points, self.k, workers=workers)[1].reshape(len(points), self.k)
+            return np.minimum(near, self.n - 1)  # n stands for none, where even the nearest are infinitely far away
+
+        return search
+
+    def look_at_all(self, sample: Array, points: Array) -> Indices:
+        """A search among all landmarks."""
+        near = self._near[: len(points)]
+        with one_pool(len(points) * self.n) as (parallel, slots):
+            run = local.nearest.parallel if parallel else local.nearest
+            if slots not in self._tiles:
+                self._tiles[slots] = local.make_tiles(slots, self.n, self.k, self.d)
+            run(as_writable(sample), points, middle(sample), self._tiles[slots], near)
+        return near
+
+    def errors(self, sample: Array, points: Array, near: Indices) -> Array:
+        """K(x, x) − K̂(x, x) of each point from its own neighbours."""
+        return self._run(local.errors_only, profiles.VALUE, sample, points, near)
+
+    def weights(self, sample: Array, points: Array, near: Indices) -> Array:
+        """The coefficients of each point's neighbours in the projection of K(x, ·) onto their span."""
+        weights = np.empty(near.shape)
+        self._run(local.errors_and_weights, profiles.VALUE, sample, points, near, weights)
+        return weights
+
+    def add_gradient(self, sample: Array, points: Array, near: Indices, gradient: Array) -> Array:
+        """The errors, and the sum of their gradients added to ``gradient``."""
+        forces = self._forces[: len(points)]
+        errors = self._run(local.errors_and_forces, profiles.TANGENT, sample, points, near, forces)
+        local.scatter(near, forces, gradient)
+        return errors
+
+    @cached_property
+    def _forces(self) -> Array:
+        return np.empty((self.most, self.k, self.d))
+
+    def _run(self, loop: Any, action: int, sample: Array, points: Array, near: Indices, *out: Array) -> Array:
+        errors = self._errors[: len(points)]
+        with one_pool(len(points) * self.k**2) as (parallel, slots), self.kernel._watched() as p:
+            run = loop.parallel if parallel else loop
+            if slots not in self._scratch:
+                self._scratch[slots] = local.make_scratch(slots, self.k, self.d)
+            run(
+                self.kernel._address(action), p, as_writable(sample), points, near, self.diagonal,
+                self._scratch[slots], errors, *out,
+            )  # fmt: skip
+        return errors

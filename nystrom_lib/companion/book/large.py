@@ -1,0 +1,100 @@
+"""What the page "Large data" shows of stored measurements."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from ..figures import costs, style
+from ..results.archive import Archive
+from ..studies import cluster_costs
+from ..wording import duration, markdown_table, number
+
+#: The points for which the law is read off, and the threads.
+POINTS, THREADS = 10**8, (1, 2, 64)
+
+
+#: What was timed, by its name in the record: as the figure calls it, and as a sentence does.
+STEPS = {
+    "reading": ("reading all rows once", "reading all rows once, for mean and scale"),
+    "descent": ("the descent", "the descent"),
+    "errors": ("errors from some points", "the errors before and after, from 100,000 points"),
+    "command": ("nystrom optimise", "the whole command, from start to end"),
+}
+
+
+def parts(stored: Archive) -> dict[str, str]:
+    """The generated parts of the page; what has not been measured is not there."""
+    large, law = stored.large_data(), stored.cluster_timings()
+    made = {"cluster.md": "" if law is None else cluster(law)}
+    if large is None:
+        return made | {"large_data.md": "This has not been measured: `python -m benchmarks.large` does.\n"}
+    return made | {"large_data.md": against_N(large), "large_data.svg": style.svg(figure(large))}
+
+
+def figure(large: Mapping[str, Any]) -> Figure:
+    """Seconds against N."""
+    rows = [
+        (size["N"], words[0], size["seconds"][step]) for step, words in STEPS.items() for size in large["sizes"]
+    ]
+    return costs.times(pd.DataFrame(rows, columns=["size", "what", "seconds"]), unit="seconds")
+
+
+def against_N(large: Mapping[str, Any]) -> str:
+    """The figure, and what it says."""
+    sizes = sorted(large["sizes"], key=lambda size: size["N"])
+    least, most = sizes[0], sizes[-1]
+    low, high = (f"{size['N']:,}" for size in (least, most))
+    told = {step: f"{number(least['seconds'][step])} s and {number(most['seconds'][step])} s" for step in STEPS}
+    alt = f"Seconds against the number of points, both logarithmic, from {low} to {high}. " + " ".join(
+        f"{words[0].capitalize()}: {told[step]}." for step, words in STEPS.items()
+    )
+    longest = max(size["seconds"]["descent"] for size in sizes)
+    shortest = min(size["seconds"]["descent"] for size in sizes)
+    peak = max(max(size["peak"].values()) for size in sizes)
+    machine = large["machine"]
+    return "\n\n".join(
+        [
+            f"Measured with 1,000 landmarks in 10 dimensions, float32 on the disk ({machine['processor']}, "
+            f"{machine['cores']} cores), at {low} and at {high} points:",
+            "\n".join(f"- {words[1]}: {told[step]};" for step, words in STEPS.items())
+            + f"\n- the most memory any of it took: {number(peak / 1e9)} GB.",
+            f"The descent takes {number(shortest)} s to {number(longest)} s whatever the number of points. What grows "
+            "is reading. `python -m benchmarks.large` measures it again.",
+            f"```{{image}} /_generated/large_data.svg\n:alt: {alt}\n:width: 100%\n```",
+        ]
+    ) + "\n"
+
+
+def cluster(found: Mapping[str, Any]) -> str:
+    """The law of a pass on a cluster: how well it tells what was measured, and what it tells of more workers."""
+    laws = {int(n): cluster_costs.measured(found, int(n)) for n in found["landmarks"]}
+    most = max(laws)
+    law, read = laws[most], found["landmarks"][str(most)]["read_s"]
+    checks = [
+        [workers, f"{n:,}", f"{seconds[str(n)]:.2f}", f"{laws[n].seconds(found['N'], int(workers)):.2f}"]
+        for workers, timed in found["workers"].items()
+        for seconds in [timed["pass_s"]]
+        for n in laws
+    ]
+    told = [[f"{count}", *(duration(each.seconds(POINTS, count)) for each in laws.values())] for count in THREADS]
+    return "\n\n".join(
+        [
+            f"A pass is as long as its blocks. On one core ({found['machine']}) a block of 32,768 points in "
+            f"{found['d']} dimensions takes {number(law.block)} s with {most:,} landmarks, of which reading is "
+            f"{number(read)} s; each worker factors $\\mathbf K_{{\\mathcal S}}$ once, in {number(law.factor)} s; and "
+            f"a task costs {number(1e3 * law.task)} ms whatever is in it. So the law is: factor, plus blocks over "
+            f"threads times the time of a block, plus tasks times that of an empty one. Seconds of whole passes over "
+            f"{found['N']:,} points, by workers of one thread each on that machine:",
+            markdown_table(
+                ["workers", "landmarks", "measured", "by the law"], checks, [True, True, True, True]
+            ),
+            f"And what the law tells of {POINTS:,} points, where every worker has a core and a disk of its own:",
+            markdown_table(
+                ["workers", *(f"{n:,} landmarks" for n in laws)], told, [True] * (1 + len(laws))
+            ),
+        ]
+    ) + "\n"

@@ -1,0 +1,107 @@
+"""A file too large to be read whole, or a folder of Parquet files: opened, and a data set in all but that.
+
+Beyond :data:`WHOLE` points ``Dataset.X`` is a source, of which rows are read as they are needed; nothing but what is
+asked about such a data set here and in :mod:`.own_data` may be asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+import nystrom_lib as nl
+
+from ...datasets._dataset import frozen, sha256_of
+from ...datasets._own import CITATION, LICENCE
+from ...datasets._prepare import scaling
+from ...sources.spread import SpreadSource
+from ..experiments import components
+from ..experiments.outcome import Array
+
+#: Up to this many points a file is read whole.
+WHOLE = 1_000_000
+#: Points from which the errors of larger data are estimated.
+POINTS = 100_000
+
+_OPENED = (".npy", ".parquet", ".pq")
+
+
+def load(
+    file: components.File, seed: int, progress: Callable[[int], object] | None = None, cluster: Any = None
+) -> nl.datasets.Dataset:
+    """The data set of a file or folder; ``progress`` is told how many rows of a large one have been read.
+
+    ``cluster`` is a Dask client, whose workers then make the passes over a large one.
+    """
+    path = Path(file.path).expanduser()
+    if path.is_dir():
+        _refuse_settings(file)
+    elif not _is_large(file, path):
+        return file.load(seed)
+    source = nl.open_data(
+        path, columns=file.columns, without=file.without, standardise=file.standardise, missing=file.missing,
+        progress=progress, cluster=cluster,
+    )  # fmt: skip
+    small = len(source) <= WHOLE
+    X = frozen(source.all().astype(np.float64, copy=False)) if small else cast(Any, source)
+    left_out = len(source.dropped)
+    return nl.datasets.Dataset(
+        X=X,
+        name=path.name,
+        sha256=sha256_of(X) if small else "not computed",
+        removed=(("rows with missing values", left_out),) if file.missing == "drop" else (),
+        stand_in=False,
+        citation=CITATION,
+        licence=LICENCE,
+        columns=source.columns,
+        source=f"{path.name}; {scaling(file.standardise, 0)}",
+        mean=source.mean,
+        scale=source.scale,
+    )
+
+
+def is_large(dataset: nl.datasets.Dataset) -> bool:
+    """Whether its points are read as they are needed."""
+    return isinstance(dataset.X, nl.Source)
+
+
+def alone(dataset: nl.datasets.Dataset) -> nl.datasets.Dataset:
+    """The same without the cluster that was to make its passes."""
+    X: Any = dataset.X
+    return replace(dataset, X=X.here) if isinstance(X, SpreadSource) else dataset
+
+
+def some(X: Array | nl.Source, most: int, rng: np.random.Generator) -> Array:
+    """At most so many of a source's points, in random order."""
+    source = cast(nl.Source, X)
+    return source.rows(rng.permutation(source.choose(most, rng))).astype(np.float64)
+
+
+def _plain(file: components.File) -> components.File:
+    """The same file with nothing asked for but what a source knows."""
+    return components.File(
+        path=file.path, columns=file.columns, without=file.without, missing=file.missing, standardise=file.standardise
+    )
+
+
+def _is_large(file: components.File, path: Path) -> bool:
+    """Whether it has too many rows to be read whole, and nothing is asked for that would need that."""
+    if path.suffix.lower() not in _OPENED or file != _plain(file) or file.missing == "keep":
+        return False
+    try:
+        return len(nl.open_data(path, columns=file.columns, without=file.without)) > WHOLE
+    except (ValueError, OSError):  # what is wrong with it is said where it is read
+        return False
+
+
+def _refuse_settings(file: components.File) -> None:
+    """Of a folder, what would have no effect."""
+    if file.missing == "keep":
+        raise ValueError("missing='keep' cannot be had of a folder of Parquet files; allow missing='drop'.")
+    for name, value in vars(file).items():
+        if value != getattr(_plain(file), name):
+            raise ValueError(f"{name} is {value!r}, which means nothing for a folder of Parquet files; leave it out.")

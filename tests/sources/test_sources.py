@@ -1,0 +1,306 @@
+"""Sources: the same rows whatever they are stored in, every value looked at once, and bad ones named."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import pickle
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import nystrom_lib as nl
+from nystrom_lib.sources import base
+
+ROWS = np.random.default_rng(0).normal([3.0, -100.0, 0.0], [1.0, 5.0, 1e-3], size=(1000, 3))
+
+
+def npy(rows: Any, folder: Path) -> Path:
+    np.save(folder / "rows.npy", rows)
+    return folder / "rows.npy"
+
+
+def by_column(rows: Any, folder: Path) -> Path:
+    return npy(np.asfortranarray(rows), folder)
+
+
+def table(rows: Any) -> pa.Table:
+    return pa.table({name: rows[:, j] for j, name in enumerate("abc")})
+
+
+def parquet(rows: Any, folder: Path) -> Path:
+    """Files and row groups of unequal length, some empty, and what is no part of the data."""
+    (folder / "more").mkdir()
+    for name, part in (("1", rows[:7]), ("2", rows[:0]), ("more/3", rows[7:500]), ("more/4", rows[500:])):
+        pq.write_table(table(part), folder / f"{name}.parquet", row_group_size=90)
+    (folder / "_metadata.parquet").write_text("no Parquet")
+    (folder / "read me.txt").write_text("neither")
+    return folder
+
+
+def dask(rows: Any, folder: Path) -> Any:
+    da = pytest.importorskip("dask.array")
+    return da.from_array(rows, chunks=((400, 1, 599), (2, 1)))
+
+
+class Zarr:
+    """What h5py and Zarr give: slices of an array, and the shape of its chunks."""
+
+    def __init__(self, rows: Any, chunks: tuple[int, int] | None) -> None:
+        self.rows, self.chunks, self.shape, self.dtype = rows, chunks, rows.shape, rows.dtype
+
+    def __getitem__(self, rows: slice) -> Any:
+        assert isinstance(rows, slice)
+        return self.rows[rows]
+
+
+#: How rows get into each kind of source.
+STORED: dict[str, Callable[[Any, Path], Any]] = {
+    "array": lambda rows, folder: rows,
+    "map": lambda rows, folder: np.load(npy(rows, folder), mmap_mode="r"),
+    "npy": npy,
+    "npy by column": by_column,
+    "parquet": parquet,
+    "dask": dask,
+    "chunks": lambda rows, folder: Zarr(rows, (300, 3)),
+    "no chunks": lambda rows, folder: Zarr(rows, None),
+}
+every_kind = pytest.mark.parametrize("kind", STORED)
+
+
+# --- the contract ---------------------------------------------------------------------------------------------------
+
+
+@every_kind
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_every_kind_gives_the_same_rows(
+    kind: str, dtype: type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(base, "BLOCK_ROWS", 130)
+    rows = ROWS.astype(dtype)
+    source = nl.open_data(STORED[kind](rows, tmp_path))
+    assert source.shape == rows.shape and len(source) == 1000 and source.d == 3 and source.dtype == dtype
+    assert source.columns == (("a", "b", "c") if kind == "parquet" else ("x0", "x1", "x2"))
+    wanted = np.random.default_rng(1).integers(0, 1000, 300)
+    assert np.array_equal(source.rows(wanted), rows[wanted])
+    blocks = list(source.blocks())
+    assert [len(block) for block in blocks] == [130] * 7 + [90]
+    assert np.array_equal(np.concatenate(blocks), rows) and blocks[0].dtype == dtype
+    assert np.array_equal(np.concatenate(list(source.blocks(95, 401))), rows[95:401])
+    assert np.array_equal(source.all(), rows)
+    for array in (*blocks, source.rows([3]), source.all()):
+        assert array.flags.c_contiguous and array.dtype == dtype
+
+
+@every_kind
+def test_a_copy_sent_to_another_process_reads_for_itself(kind: str, tmp_path: Path) -> None:
+    source = nl.open_data(STORED[kind](ROWS, tmp_path), standardise=True)
+    source.rows([0])
+    there = pickle.loads(pickle.dumps(source))
+    assert np.array_equal(there.rows([999, 0]), source.rows([999, 0]))
+
+
+@every_kind
+def test_columns_rows_and_scale(kind: str, tmp_path: Path) -> None:
+    """Standardised as NumPy would, without the rows that lack a value, in the columns asked for, and back again."""
+    rows = ROWS.copy()
+    rows[[0, 89, 90, 499, 500, 999], [0, 1, 2, 0, 1, 2]] = np.nan
+    seen = []
+    names = ("c", "a") if kind == "parquet" else ("x2", "x0")
+    source = nl.open_data(
+        STORED[kind](rows, tmp_path), columns=names, standardise=True, missing="drop", progress=seen.append
+    )
+    lacking = np.isnan(rows[:, [2, 0]]).any(axis=1)
+    kept = rows[~lacking][:, [2, 0]]
+    assert seen[-1] == 1000 and source.columns == names and source.shape == kept.shape and source.checked
+    assert np.allclose(source.mean, kept.mean(axis=0), rtol=1e-12) and np.allclose(source.scale, kept.std(axis=0))
+    expected = (kept - source.mean) / source.scale
+    assert np.allclose(source.all(), expected, rtol=0, atol=1e-12)
+    assert np.allclose(source.rows([0, 995, 88]), expected[[0, 995, 88]], rtol=0, atol=1e-12)
+    assert np.allclose(np.concatenate(list(source.blocks(80, 500))), expected[80:500], rtol=0, atol=1e-12)
+    assert np.allclose(source.in_original_units(expected), kept, rtol=1e-12)
+
+
+def test_a_source_of_a_source_goes_back_to_what_is_stored() -> None:
+    once = nl.open_data(2.0 * ROWS + 1.0, standardise=True)
+    twice = nl.open_data(once, columns=["x1"], standardise=True)
+    assert np.allclose(twice.in_original_units(twice.all())[:, 0], 2.0 * ROWS[:, 1] + 1.0, rtol=1e-12)
+    assert np.allclose(nl.open_data(once, without=[0]).in_original_units(once.rows([4])[:, 1:]), 2 * ROWS[[4], 1:] + 1)
+
+
+def test_mean_and_scale_far_from_zero_and_in_many_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Catches a variance by squares of what is not centred, which has no digit left here."""
+    monkeypatch.setattr(base, "BLOCK_ROWS", 7)
+    rows = np.sort(ROWS, axis=0) + 1e5
+    source = nl.open_data(rows, standardise=True)
+    assert np.allclose(source.scale, rows.std(axis=0), rtol=1e-6, atol=0.0)
+
+
+def test_whole_numbers_become_doubles_and_single_ones_stay(tmp_path: Path) -> None:
+    assert nl.open_data(np.arange(6).reshape(3, 2)).rows([2]).dtype == np.float64
+    assert nl.open_data(npy(np.arange(6, dtype=">i2").reshape(3, 2), tmp_path)).rows([2]).tolist() == [[4.0, 5.0]]
+    assert nl.open_data(npy(ROWS.astype(">f8"), tmp_path)).rows([5]).tolist() == [ROWS[5].tolist()]
+
+
+# --- drawing ---------------------------------------------------------------------------------------------------------
+
+
+class Scripted:
+    """Draws what it is told: every outcome of a draw in turn."""
+
+    def __init__(self, outcome: tuple[int, ...]) -> None:
+        self.rest = list(outcome)
+        self.chance = 1.0
+
+    def integers(self, low: Any, high: Any, size: tuple[int, ...] | int) -> Any:
+        low, high = (np.broadcast_to(end, size).ravel() for end in (low, high))
+        taken = [self.rest.pop(0) for _ in low]
+        for value, first, last in zip(taken, low, high, strict=True):
+            self.chance *= (first <= value < last) / (last - first)
+        return np.array(taken).reshape(size)
+
+
+def test_a_gradient_from_shuffled_blocks_has_no_bias(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every outcome of drawing three rows from one chunk of 2, 2 and 1, each with its chance: the mean is exact."""
+    monkeypatch.setattr(base, "PLACES", 1)
+    data = np.array([[0.0, 0.2], [0.7, 0.1], [-1.0, 2.0], [0.3, 0.3], [5.0, 1.0]])
+    source = nl.open_data(Zarr(data, (2, 2)))
+    objective, sample = nl.TraceError(nl.Gaussian(0.4), data), np.array([[0.1, 0.0], [0.5, 1.0]])
+    mean, chances = np.zeros_like(sample), 0.0
+    for outcome in itertools.product(range(5), repeat=4):
+        rng: Any = Scripted(outcome)
+        drawn = source.draw(3, rng)
+        assert drawn.shape == (1, 3)
+        if rng.chance > 0.0:
+            assert len({int(row) // 2 for row in drawn[0]}) == 1, "all from one chunk"
+            chances += rng.chance
+            mean += rng.chance * objective.gradient(sample, drawn.ravel())
+    assert chances == pytest.approx(1.0, rel=1e-12)
+    assert np.allclose(mean, objective.gradient(sample), rtol=1e-10, atol=1e-12)
+
+
+def test_few_chunks_are_drawn_from_row_by_row_and_many_in_places() -> None:
+    rng = np.random.default_rng(0)
+    rows = np.zeros((10_000, 1))
+    assert nl.open_data(rows).draw(500, rng).shape == (500, 1)
+    assert nl.open_data(Zarr(rows, (100, 1))).draw(500, rng).shape == (500, 1)
+    many = nl.open_data(Zarr(rows, (10, 1)))
+    drawn = many.draw(500, rng)
+    assert drawn.shape == (128, 4)
+    assert all(len(set(place // 10)) == 1 for place in drawn) and len(set(drawn[:, 0] // 10)) > 100
+    assert 490 < len(set(nl.open_data(rows).choose(500, rng))) == 500
+    assert np.array_equal(many.choose(20_000, rng), np.arange(10_000))
+    assert len(many.choose(500, rng)) == 512
+
+
+# --- bad input -------------------------------------------------------------------------------------------------------
+
+
+def refused(call: Callable[[], Any], *words: str) -> None:
+    with pytest.raises(ValueError) as found:
+        call()
+    sentence = str(found.value)
+    assert sentence.endswith(".") and "\n" not in sentence and all(word in sentence for word in words), sentence
+
+
+@every_kind
+def test_a_bad_value_is_named_when_its_row_is_read_and_by_check(kind: str, tmp_path: Path) -> None:
+    rows = ROWS.copy()
+    rows[998, 1] = np.nan
+    source = nl.open_data(STORED[kind](rows, tmp_path))
+    assert np.array_equal(source.rows([997, 999]), rows[[997, 999]]), "nobody looked at it"
+    for call in (lambda: source.rows([1, 998, 0]), lambda: list(source.blocks()), source.check, source.all):
+        refused(call, "nan at row 998, column 1; every value must be finite")
+    refused(lambda: nl.open_data(source, standardise=True), "nan at row 998, column 1")
+    assert not source.checked
+
+
+def test_infinite_values_are_named_even_where_missing_ones_are_dropped() -> None:
+    rows = ROWS.copy()
+    rows[4, 2], rows[70, 0] = np.nan, -np.inf
+    refused(lambda: nl.open_data(rows, standardise=True, missing="drop"), "-inf at row 70, column 0")
+
+
+def test_what_was_checked_is_not_looked_at_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = nl.open_data(ROWS).check()
+    monkeypatch.setattr(base.check, "bounded", lambda *_: pytest.fail("looked at again"))
+    list(source.blocks()), source.rows([1]), source.check()
+
+
+def test_a_file_cut_short(tmp_path: Path) -> None:
+    path = npy(ROWS, tmp_path)
+    source = nl.open_data(path)
+    os.truncate(path, path.stat().st_size - 100)
+    assert np.array_equal(source.rows([0]), ROWS[:1]), "what is there can be read"
+    refused(lambda: source.rows([0, 999]), "was cut short while it was read, at row 99")
+    refused(lambda: nl.open_data(path), "is cut short: 1,000 rows of 3 need 24,128 bytes, and it has 24,028")
+    path = by_column(ROWS, tmp_path)
+    os.truncate(path, path.stat().st_size - 100)
+    refused(lambda: nl.open_data(path), "is cut short")
+
+
+def test_files_that_are_something_else(tmp_path: Path) -> None:
+    path = tmp_path / "rows.npy"
+    path.write_bytes(b"")
+    refused(lambda: nl.open_data(path), "is no .npy file")
+    path.write_bytes(b"\x93NUMPY\x01\x00\x10\x00{'descr': <<<<<<")
+    refused(lambda: nl.open_data(path), "is no .npy file")
+    np.save(path, np.array([[object()]]), allow_pickle=True)
+    refused(lambda: nl.open_data(path), "it must hold real numbers")
+    refused(lambda: nl.open_data(npy(ROWS[0], tmp_path)), "it must be two-dimensional")
+    refused(lambda: nl.open_data(npy(ROWS[:0], tmp_path)), "(0, 3)")
+    (tmp_path / "rows.csv").write_text("1,2\n")
+    refused(lambda: nl.open_data(tmp_path / "rows.csv"), "'rows.csv'; it must be an .npy file, a Parquet file")
+    with pytest.raises(FileNotFoundError, match="does not exist"):
+        nl.open_data(tmp_path / "nothing.npy")
+
+
+def folder_with(folder: Path, **files: dict[str, Any]) -> Path:
+    for name, columns in files.items():
+        pq.write_table(pa.table(columns), folder / f"{name}.parquet")
+    return folder
+
+
+def test_folders_that_do_not_fit_together(tmp_path: Path) -> None:
+    refused(lambda: nl.open_data(tmp_path), "holds no Parquet file")
+    first, one = {"a": [1.0, 2.0], "b": [1.0, 2.0]}, np.ones(1)
+    folder_with(tmp_path, p1=first, p2={"a": ["1.0", "two"], "b": [3.0, 4.0]})
+    refused(lambda: nl.open_data(tmp_path), "p2.parquet holds string in column 'a'; it must hold numbers")
+    assert nl.open_data(tmp_path, without=["a"]).all().ravel().tolist() == [1.0, 2.0, 3.0, 4.0]
+    folder_with(tmp_path, p2={"a": [1, 2], "b": [3.0, 4.0]})
+    refused(lambda: nl.open_data(tmp_path), "p2.parquet holds int64 in column 'a', and p1.parquet double")
+    folder_with(tmp_path, p2={"b": one})
+    refused(lambda: nl.open_data(tmp_path), "p2.parquet has no column 'a', which p1.parquet has")
+    folder_with(tmp_path, p2={"b": one, "c": one, "a": one})
+    refused(lambda: nl.open_data(tmp_path), "p2.parquet has a column 'c', which p1.parquet has not")
+    assert nl.open_data(tmp_path, columns=["b", "a"]).rows([2]).tolist() == [[1.0, 1.0]]
+    (tmp_path / "p2.parquet").write_bytes((tmp_path / "p1.parquet").read_bytes()[:-50])
+    refused(lambda: nl.open_data(tmp_path), "p2.parquet cannot be read as Parquet")
+    folder_with(tmp_path, p1={"a": np.empty(0)}, p2={"a": np.empty(0)})
+    refused(lambda: nl.open_data(tmp_path), "holds no row")
+    folder_with(tmp_path, p1={"a": [1.0, None]}, p2={"a": [2.0]})
+    refused(lambda: nl.open_data(tmp_path).check(), "nan at row 1, column 0")
+
+
+def test_other_sentences(tmp_path: Path) -> None:
+    refused(lambda: nl.open_data(np.ones((5, 2)), standardise=True), "is constant in columns 'x0', 'x1'")
+    refused(lambda: nl.open_data(np.full((5, 1), 1e200) * [[1], [2], [3], [4], [5]], standardise=True), "too large")
+    refused(lambda: nl.open_data([[np.nan], [1.0]], missing="drop"), "has 1 rows without missing values")
+    refused(lambda: nl.open_data(ROWS, columns=["x7"]), "which is no column")
+    refused(lambda: nl.open_data(ROWS, without=["x0", "x1", "x2"]), "has no column left")
+    refused(lambda: nl.open_data(ROWS, missing="keep"), "missing is 'keep'")
+    refused(lambda: nl.open_data(ROWS).rows([1000]), "indices holds 1000")
+    refused(lambda: nl.open_data("a text".split()), "data has shape")
+    unknown = Zarr(ROWS, None)
+    unknown.shape = (float("nan"), 3)  # type: ignore[assignment]
+    refused(lambda: nl.open_data(unknown), "does not know how many rows it has")
+
+
+def test_repr() -> None:
+    assert re.fullmatch(r"ArraySource\('data', 1,000 points in 3 dimensions, float64\)", repr(nl.open_data(ROWS)))

@@ -1,0 +1,171 @@
+"""The approximation by each point's nearest landmarks, and what stands in for a factor of K_S that has no room."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import nystrom_lib as nl
+from nystrom_lib import _memory, approximation, local_approximation
+from nystrom_lib import landmarks as landmarks_module
+from tests.bits import differing, digest
+from tests.cases import Floats, cloud, pair
+
+KERNEL = nl.Gaussian(rho=2.0)
+
+
+def straightforward(kernel: nl.Kernel, X: Floats, S: Floats, k: int) -> Floats:
+    """The weights, point by point."""
+    weights = np.zeros((len(X), len(S)))
+    for i, x in enumerate(X):
+        near = np.argsort(np.square(S - x).sum(axis=1))[:k]
+        weights[i, near] = np.linalg.solve(kernel.matrix(S[near]), kernel.matrix(S[near], x[None])[:, 0])
+    return weights
+
+
+@pytest.mark.parametrize("name", ["gaussian", "matern12", "matern52", "rational_quadratic", "user_radial"])
+@pytest.mark.parametrize("d", [2, 8])
+def test_weights_and_entries_are_those_of_the_definition(name: str, d: int) -> None:
+    """Catches weights in the wrong column, of the wrong neighbours, or a ridge where none is needed."""
+    kernel, _ = pair(name)
+    X, S = cloud(d, 50, 30)
+    expected = straightforward(kernel, X, S, 4)
+    found = nl.LocalApproximation(kernel, S, 4)
+    assert found.weights(X).toarray() == pytest.approx(expected, rel=1e-6, abs=1e-8)
+    K = expected @ kernel.matrix(S) @ expected.T
+    assert found.matrix(X) == pytest.approx(K, abs=1e-8)
+    assert found.block(X[:3], X[3:]) == pytest.approx(K[:3, 3:], abs=1e-8)
+    assert found.residuals(X) == pytest.approx(kernel.diagonal(X) - np.diag(K), abs=1e-8)
+
+
+def test_residuals_are_the_terms_of_the_objective_and_bounds() -> None:
+    X, S = cloud(3, 400, 60)
+    previous = np.full(400, np.inf)
+    for k in (1, 5, 20):
+        residuals = nl.LocalApproximation(KERNEL, S, k).residuals(X)
+        assert residuals.sum() == pytest.approx(nl.LocalTraceError(KERNEL, X, k).value(S), rel=1e-12)
+        assert (residuals <= previous + 1e-12).all()
+        previous = residuals
+    assert (nl.NystromApproximation(KERNEL, S).residuals(X) <= previous + 1e-12).all()
+
+
+def test_with_all_landmarks_it_is_the_nystrom_approximation() -> None:
+    X, S = cloud(2, 40, 9)
+    exact, local = nl.NystromApproximation(KERNEL, S), nl.LocalApproximation(KERNEL, S)
+    assert local.residuals(X) == pytest.approx(exact.residuals(X), abs=1e-10)
+    assert local.matrix(X) == pytest.approx(exact.matrix(X), abs=1e-7)
+
+
+def test_a_function_of_the_span_is_told_by_its_values_at_the_landmarks() -> None:
+    """Catches features that are no interpolation: at the landmarks they reproduce anything, copies included."""
+    X, S = cloud(2, 200, 40)
+    values = np.random.default_rng(0).normal(size=40)
+    assert nl.LocalApproximation(KERNEL, S, 6).weights(S) @ values == pytest.approx(values, abs=1e-7)
+    twice = nl.LocalApproximation(KERNEL, np.vstack([S, S]), 12).weights(X)
+    once = nl.LocalApproximation(KERNEL, S, 6).weights(X)
+    assert np.isfinite(twice.data).all()
+    folded = twice.toarray()[:, :40] + twice.toarray()[:, 40:]
+    assert folded @ np.ones(40) == pytest.approx(once @ np.ones(40), abs=1e-4)
+
+
+def test_panels_and_blocks_leave_nothing_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    from nystrom_lib import _local
+
+    X, S = cloud(2, 300, 50)
+    found = nl.LocalApproximation(KERNEL, S, 5)
+    K, residuals, weights = found.matrix(X), found.residuals(X), found.weights(X).toarray()
+    monkeypatch.setattr(local_approximation, "_PANEL", 350)  # seven columns of K_S
+    monkeypatch.setattr(_local, "_NUMBERS", 10 * 64)
+    assert found.matrix(X) == pytest.approx(K, abs=1e-12)
+    assert np.array_equal(found.residuals(X), residuals) and np.array_equal(found.weights(X).toarray(), weights)
+
+
+def test_points_on_disk_are_as_good(tmp_path: Path) -> None:
+    X, S = cloud(3, 100, 30)
+    np.save(tmp_path / "x.npy", X.astype(np.float32))
+    mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
+    found = nl.LocalApproximation(KERNEL, S, 5)
+    assert np.array_equal(found.residuals(mapped), found.residuals(X.astype(np.float32).astype(float)))
+
+
+def digests() -> dict[str, str]:
+    result = {}
+    for d in (3, 7):
+        X, S = cloud(d, 3000, 300)
+        found = nl.LocalApproximation(KERNEL, S)
+        result[f"d = {d}"] = digest(found.residuals(X), found.weights(X).data)
+    return result
+
+
+def test_thread_count_does_not_change_a_bit() -> None:
+    assert differing(__name__) == []
+
+
+@pytest.mark.parametrize(
+    "arguments, sentence",
+    [
+        ((nl.Polynomial(), [[0.0]]), r"^kernel is .*; it must be radial: "),
+        ((KERNEL, [[0.0]], 0), r"^neighbours is 0; it must be at least 1\.$"),
+        ((KERNEL, [[np.nan]]), r"^sample holds nan at row 0, column 0; "),
+    ],
+)
+def test_bad_input(arguments: tuple[object, ...], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        nl.LocalApproximation(*arguments)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"^x has points of 2 coordinates; those of sample have 1\.$"):
+        nl.LocalApproximation(KERNEL, [[0.0]]).residuals([[0.0, 1.0]])
+
+
+# --- where there is no room ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def small_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine with room for a factor of 25 landmarks, on which more than 20 are judged by the nearest."""
+    monkeypatch.setattr(approximation, "memory", lambda: 4 * 8 * 25**2)
+    monkeypatch.setattr(local_approximation, "EXACT", 20)
+
+
+@pytest.mark.usefixtures("small_machine")
+def test_what_does_not_fit_is_refused_in_a_sentence() -> None:
+    X, S = cloud(2, 60, 30)
+    nl.NystromApproximation(KERNEL, S[:25])
+    sentence = r"^sample has 30 points; it must have at most 25, for a factor of K_S takes .* GB of .* GB of memory: "
+    with pytest.raises(ValueError, match=sentence + r"LocalApproximation does without\.$"):
+        nl.NystromApproximation(KERNEL, S)
+    with pytest.raises(ValueError, match=sentence):
+        nl.nystrom_errors(KERNEL, X, S)
+    assert nl.LocalApproximation(KERNEL, S).residuals(X).shape == (60,)
+
+
+@pytest.mark.usefixtures("small_machine")
+@pytest.mark.parametrize("method", ["auto", "local-trace", "uniform"])
+def test_landmarks_are_found_without_a_factor(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Catches a search that factors K_S to judge what it found."""
+    monkeypatch.setattr(landmarks_module, "LOCAL", 20)
+    X, _ = cloud(2, 200, 1)
+    found = nl.find_landmarks(KERNEL, X, 30, method=method, iterations=20)
+    assert "Errors are upper bounds, from the 20 landmarks nearest to each point." in found.reasons
+    assert found.error == nl.LocalApproximation(KERNEL, found.sample).residuals(X).mean()
+    assert found.error < found.start_error or method == "uniform"
+
+
+@pytest.mark.usefixtures("small_machine")
+def test_the_estimator_says_so_before_it_looks_for_landmarks(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("sklearn")
+    from nystrom_lib.estimators import Nystroem, nystroem
+
+    monkeypatch.setattr(nystroem, "find_landmarks", None)
+    with pytest.raises(ValueError, match=r"^n_components is 30; it must be at most 25, for a factor of K_S takes "):
+        Nystroem(n_components=30).fit(cloud(2, 60, 1)[0])
+
+
+def test_a_container_may_have_less_than_the_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_memory, "_LIMITS", (tmp_path / "none", tmp_path / "limit"))
+    whole = _memory.memory()
+    assert whole > 1e8
+    for text, expected in (("max\n", whole), ("123456\n", 123456), (f"{2**70}\n", whole)):
+        (tmp_path / "limit").write_text(text)
+        assert _memory.memory() == expected
