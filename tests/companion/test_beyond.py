@@ -1,5 +1,6 @@
 """Beyond the paper: studies, questions and their answers, and what is stored."""
 
+import json
 import re
 
 import numpy as np
@@ -13,7 +14,7 @@ from nystrom_lib.companion.claims import beyond, beyond_answers
 from nystrom_lib.companion.experiments.problems import BEYOND, PROBLEMS
 from nystrom_lib.companion.results.table import Results
 from nystrom_lib.companion.running.verifying import verify
-from nystrom_lib.companion.studies import arena, sphere, uses
+from nystrom_lib.companion.studies import arena, sphere, timings, uses
 from nystrom_lib.companion.studies import beyond as studies
 
 # -- questions -----------------------------------------------------------------------------------------------------
@@ -38,6 +39,14 @@ def test_at_least_is_the_other_way_round() -> None:
     assert beyond.answer("X15", {"a": 1.5, "b": 2.0}).word == "Yes"
     assert beyond.answer("X15", {"a": 1.49}).word == "No"
     assert "at least 1.5" in beyond.answer("X15", {"a": 1.49}).text
+
+
+def test_numbers_that_pass_are_bold() -> None:
+    low, high = beyond.answer("X1", {"a": 0.5, "b": 0.96}), beyond.answer("X15", {"a": 1.0, "b": 2.0})
+    table = beyond.table(low, high, case="where")
+    assert list(table.columns) == ["where", "X1, at most 0.95", "X15, at least 1.5"]
+    assert table.to_numpy().tolist() == [["a", "**0.500**", "1.00"], ["b", "0.960", "**2.00**"]]
+    assert "**X1. Does" in low.text and "In part**: 1 of 2 cases pass." in low.text
 
 
 # -- what is stored --------------------------------------------------------------------------------------------------
@@ -105,6 +114,19 @@ def test_the_simplest_of_equals_is_recommended() -> None:
     advice = arena.recommended(table, [0.1, 1.0])
     assert list(advice["use"]) == ["trace", "KMeans"] and list(advice["best on"]) == ["2 of 2", "1 of 2"]
     assert advice["at worst, times the lowest error"].iloc[1] == pytest.approx(1.5 / 1.1)
+
+
+def test_what_a_second_thread_gives_is_told_with_its_machine(tmp_path) -> None:
+    empty, said = timings.second_thread(tmp_path)
+    assert empty.empty and "no stored timings" in said
+    seconds = {"n": 50, "N": 2000, "d": 2, "one_s": 0.3, "two_s": 0.2, "both_s": 0.4}
+    details = {"date": "2026-11-17 07:00 UTC"}
+    stored = {"machine": "A, 2 cores", "details": details, "steps": 9, "rounds": 5, "problems": {"MAGIC": seconds}}
+    (tmp_path / "beyond").mkdir()
+    (tmp_path / "beyond" / "second_thread.json").write_text(json.dumps(stored))
+    table, said = timings.second_thread(tmp_path)
+    assert table.iloc[0].tolist() == ["MAGIC", 100_000, 0.3, 0.2, pytest.approx(1.5), pytest.approx(1.5)]
+    assert "9 steps" in said and "on 2026-11-17 on an A, 2 cores" in said
 
 
 def test_medians_of_trials() -> None:

@@ -97,6 +97,24 @@ def test_the_foot_says_where_the_numbers_come_from(shown: list[dict[str, str]], 
     assert page.file("landmarks.npy") is None
 
 
+def test_many_experiments_are_one_line_of_the_foot(
+    shown: list[dict[str, str]], names: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(notebook, "RESULTS", tmp_path)
+    monkeypatch.setenv(notebook.JOBS, "1")
+    page = notebook.begin(tiny.CHAPTER, {**names, "m": 2})
+    experiment = tiny.experiment(page.parameters)
+    page.results(experiment, quiet=True).save(tmp_path / "figure-9.parquet")
+    both = {"a": experiment, "b": experiment.replace(n=7)}
+    found = page.several(both, about="two of them", again={"a", "b"}, recompute=1)
+    assert {key: results.experiment for key, results in found.items()} == both
+    assert len(shown) == 1, "nothing is said on the way"
+    page.foot()
+    line = "| two of them: 1 stored and 1 computed in this run | 2 each | 1 of each of 1 |"
+    assert line in shown[-2]["text/markdown"]
+    page._open.close()
+
+
 @pytest.mark.parametrize("jobs", ["0", "two"])
 def test_a_bad_number_of_jobs_is_refused(names: dict[str, Any], monkeypatch: pytest.MonkeyPatch, jobs: str) -> None:
     monkeypatch.setenv(notebook.JOBS, jobs)

@@ -6,7 +6,8 @@ Theorem 2.1 and ``rem-1-1`` Remark 1.1, on whatever page they are. A figure keep
 
 ``{equation-links} 5`` writes the line below Eq. (5): computed by, checked by, used in. ``{equation-index}`` is the
 table of all of them, ``{equation-tests}`` shows the tests the lines point to; all three read :mod:`.equations`.
-``{paper-experiments}`` is the table of the paper's experiments, from :mod:`.experiments`.
+``{paper-experiments}`` is the table of the paper's experiments, from :mod:`.experiments`. On the pages of the library
+every "Eq. (5)" of a docstring leads to the formula.
 """
 
 from __future__ import annotations
@@ -226,6 +227,47 @@ def _settings(experiment: Experiment) -> tuple[str, ...]:
     )
 
 
+# -- equations that docstrings name ----------------------------------------------------------------------------
+
+#: "Eq. (5)", "Eq. (11) and (12)", "Eq. (10)–(13)": each number in brackets is one of ours.
+_NAMED = re.compile(r"Eq\. \(\d+\)(?:(?:, | and | to |–)\(\d+\))*")
+_BRACKETS = re.compile(r"\((\d+)\)")
+
+
+def named_equations(text: str) -> Iterator[tuple[str, str | None]]:
+    """The pieces of a text, each with the number of the equation it names, or None.
+
+    Examples
+    --------
+    >>> list(named_equations("By Eq. (11) and (12)."))
+    [('By Eq. ', None), ('(11)', '11'), (' and ', None), ('(12)', '12'), ('.', None)]
+    """
+    done = 0
+    for run in _NAMED.finditer(text):
+        for match in _BRACKETS.finditer(text, run.start(), run.end()):
+            if match.start() > done:
+                yield text[done : match.start()], None
+            yield match[0], match[1]
+            done = match.end()
+    if done < len(text):
+        yield text[done:], None
+
+
+def _link_equations(app: Sphinx, doctree: nodes.document) -> None:
+    """On the pages of the library, "Eq. (5)" is a link to the formula."""
+    page = app.env.docname
+    if not page.startswith("api/"):
+        return
+    for text in list(doctree.findall(nodes.Text)):
+        pieces = list(named_equations(str(text)))
+        if any(number for _, number in pieces) and not _verbatim(text):
+            text.parent.replace(text, [_piece(words, number, page) for words, number in pieces])
+
+
+def _piece(words: str, number: str | None, page: str) -> nodes.Node:
+    return nodes.Text(words) if number is None else _reference("math", "eq", f"eq-{number}", words, page)
+
+
 class Unbroken(SphinxPostTransform):
     """No line ends between a number and its unit, nor within one."""
 
@@ -255,6 +297,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("equation-tests", EquationTests)
     app.add_directive("paper-experiments", PaperExperiments)
     app.add_post_transform(Unbroken)
+    app.connect("doctree-read", _link_equations)
     # after Sphinx's own numbering, which answers the same event
     app.connect("env-get-updated", _number_as_the_paper, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

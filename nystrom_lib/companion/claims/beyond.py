@@ -14,6 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+import pandas as pd
+
 from ..wording import number
 from .base import Finding, by_share
 from .page import escape
@@ -58,6 +60,10 @@ class Answer:
         """Is a case's number on the right side of the threshold?"""
         return value <= self.question.threshold if self.question.at_most else value >= self.question.threshold
 
+    def shown(self, value: float) -> str:
+        """A case's number, bold if it passes."""
+        return f"**{number(value)}**" if self.passes(value) else number(value)
+
     @property
     def passed(self) -> int:
         """How many cases do."""
@@ -69,14 +75,17 @@ class Answer:
         return _WORDS[by_share(self.passed, len(self.cases))]
 
     @property
+    def limit(self) -> str:
+        """What the number of a case must be."""
+        return f"{'at most' if self.question.at_most else 'at least'} {self.question.threshold:g}"
+
+    @property
     def text(self) -> str:
-        """In Markdown: the question, the answer, the numbers, and how it was to be decided."""
+        """In Markdown: the question, the answer, and how it was to be decided."""
         asked = self.question
-        limit = f"{'at most' if asked.at_most else 'at least'} {asked.threshold:g}"
-        shown = ", ".join(f"{case} {number(value)}" for case, value in self.cases.items())
         return (
-            f"**{asked.id}. {escape(asked.asks)} {self.word}** ({self.passed} of {len(self.cases)} cases): {shown}.\n\n"
-            f"*Written down before the results:* {escape(asked.statistic)} It must be {limit}."
+            f"**{asked.id}. {escape(asked.asks)} {self.word}**: {self.passed} of {len(self.cases)} cases pass.\n\n"
+            f"*Written down before the results:* {escape(asked.statistic)} It must be {self.limit}."
         )
 
 
@@ -86,6 +95,15 @@ _WORDS = {Finding.HOLDS: "Yes", Finding.IN_PART: "In part", Finding.FAILS: "No",
 def answer(question: str, cases: Mapping[str, float]) -> Answer:
     """The answer to one of the questions, from the numbers of its cases."""
     return Answer(QUESTIONS[question], cases)
+
+
+def table(*answers: Answer, case: str = "problem") -> pd.DataFrame:
+    """The numbers of answers that have the same cases: a row for each case, bold where it passes."""
+    rows = []
+    for name in answers[0].cases:
+        numbers = {f"{each.question.id}, {each.limit}": each.shown(each.cases[name]) for each in answers}
+        rows.append({case: name, **numbers})
+    return pd.DataFrame(rows)
 
 
 _EACH = "For each of the eight problems, medians over eleven repetitions: "

@@ -200,18 +200,25 @@ class Page:
         return results
 
     def several(
-        self, experiments: Mapping[Key, Experiment], *, again: Container[Key] = (), recompute: int = 1
+        self, experiments: Mapping[Key, Experiment], *, about: str, again: Container[Key] = (), recompute: int = 1
     ) -> dict[Key, Results]:
-        """The results of many experiments, with one sentence for all of them.
+        """The results of many experiments, with one line for all of them in the table at the foot.
 
         Parameters
         ----------
         experiments : mapping
             What is asked, by whatever key.
+        about : str
+            Which experiments they are: how that table calls them.
         again : container
             The keys of those of which, if they are stored, repetitions are computed again and compared.
         recompute : int
             How many repetitions of each of these.
+
+        Returns
+        -------
+        dict
+            All repetitions of each, by the same keys.
         """
         results, stored, checked = {}, 0, 0
         for key, experiment in experiments.items():
@@ -220,12 +227,11 @@ class Page:
             results[key] = self.results(experiment, recompute=count, quiet=True)
             if self._known() > known:
                 stored, checked = stored + 1, checked + (count > 0)
-        computed = f"{len(results) - stored} computed in this run."
-        text = f"{len(results)} experiments: {f'{stored} stored at full scale, ' if stored else ''}{computed}"
-        if checked:
-            some = f"{recompute} repetition{'s' if recompute != 1 else ''}"
-            text += f" Of {checked} of the stored ones {some} each was computed again, and agrees within tolerance."
-        self.say(text)
+        computed = len(results) - stored
+        origins = [f"{stored} stored"] * (stored > 0) + [f"{computed} computed in this run"] * (computed > 0)
+        each = max((experiment.m for experiment in experiments.values()), default=0)
+        some = f"{recompute} of each of {checked}" if checked else ""
+        self._origins.append([f"{about}: {' and '.join(origins)}", f"{each:,} each", some])
         return results
 
     def _known(self) -> int:

@@ -1,0 +1,188 @@
+"""The pages of the library: what they document has types, returns and examples that stand by themselves."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import doctest
+import importlib
+import importlib.util
+import inspect
+import re
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from bs4 import BeautifulSoup, Tag
+
+from nystrom_lib.companion.book.equations import EQUATIONS
+from nystrom_lib.companion.book.extension import named_equations
+from nystrom_lib.companion.book.rendering import own_repository
+from nystrom_lib.companion.checkout import BOOK, ROOT
+
+pytest.importorskip("sklearn", reason="scikit-learn, which one of the pages is about, is not installed")
+
+_LINE = re.compile(r"^\.\. (currentmodule|autofunction|autoclass|autoexception):: (\S+)", re.MULTILINE)
+
+
+def _documented() -> dict[str, Any]:
+    """What the pages name, by its full name."""
+    found: dict[str, Any] = {}
+    for page in sorted((BOOK / "api").glob("*.md")):
+        module = ""
+        for kind, name in _LINE.findall(page.read_text(encoding="utf-8")):
+            if kind == "currentmodule":
+                module = name
+                continue
+            path, _, last = (name if "." in name else f"{module}.{name}").rpartition(".")
+            found[f"{path}.{last}"] = getattr(importlib.import_module(path), last)
+    return found
+
+
+DOCUMENTED = _documented()
+FUNCTIONS = {name: each for name, each in DOCUMENTED.items() if inspect.isfunction(each)}
+#: Functions and, of classes, the methods of their own.
+CALLED = FUNCTIONS | {
+    f"{name}.{method}": function
+    for name, each in DOCUMENTED.items()
+    if inspect.isclass(each)
+    for method, function in vars(each).items()
+    if inspect.isfunction(function) and not method.startswith("_")
+}
+EXAMPLES = {
+    name: doctest.DocTestParser().get_examples(text)
+    for name, each in (DOCUMENTED | CALLED).items()
+    if ">>>" in (text := inspect.getdoc(each) or "")
+}
+
+
+def test_the_pages_are_read() -> None:
+    assert {"nystrom_lib.radial_skd", "nystrom_lib.datasets.magic", "nystrom_lib.companion.run"} <= set(FUNCTIONS)
+    assert len(EXAMPLES) > 50 and "nystrom_lib.Kernel.matrix" in CALLED
+
+
+def without_types(function: Any) -> list[str]:
+    """The arguments that have no type, and the return if it has none."""
+    signature = inspect.signature(function)
+    bare = [name for name, each in signature.parameters.items() if each.annotation is each.empty and name != "self"]
+    return bare + ["return"] * (signature.return_annotation is signature.empty)
+
+
+def test_every_argument_and_every_return_has_a_type() -> None:
+    assert {name: bare for name, each in CALLED.items() if (bare := without_types(each))} == {}
+
+
+def says_what_it_returns(function: Any) -> bool:
+    """Does the docstring have the section, or the function nothing to return, as a context manager?"""
+    nothing = inspect.signature(function).return_annotation in (None, "None")
+    manages = inspect.isgeneratorfunction(inspect.unwrap(function))
+    return nothing or manages or "\nReturns\n-------\n" in (inspect.getdoc(function) or "")
+
+
+def test_every_function_says_what_it_returns() -> None:
+    assert [name for name, each in FUNCTIONS.items() if not says_what_it_returns(each)] == []
+
+
+def unknown_names(examples: list[doctest.Example]) -> set[str]:
+    """What an example uses without having made or imported it."""
+    tree = ast.parse("".join(example.source for example in examples))
+    made = set(dir(builtins)) | {"_"}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            made |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.arg):
+            made.add(node.arg)
+        elif isinstance(node, ast.FunctionDef):
+            made.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            made.add(node.id)
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id not in made}
+
+
+def test_an_example_imports_what_it_uses() -> None:
+    """Catches what runs as a doctest, among the names of its module, and not where a reader pastes it."""
+    assert {name: missing for name, each in EXAMPLES.items() if (missing := unknown_names(each))} == {}
+
+
+def test_an_example_shows_something() -> None:
+    """Catches examples whose answer is 0 and nothing else."""
+    nothing = re.compile(r"(array\()?[\[\]\s0.,-]*\)?\s*")
+    empty = [
+        name
+        for name, each in EXAMPLES.items()
+        if (shown := [example.want for example in each if example.want]) and all(map(nothing.fullmatch, shown))
+    ]
+    assert empty == []
+
+
+# -- "Eq. (5)" ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("The gradient, Eq. (5), of R", ["5"]),
+        ("Eq. (10)–(13)", ["10", "13"]),
+        ("Eq. (3), (5) and (9); not f(5) nor (7)", ["3", "5", "9"]),
+        ("no equation (5)", []),
+    ],
+)
+def test_the_equations_a_text_names_are_found(text: str, numbers: list[str]) -> None:
+    pieces = list(named_equations(text))
+    assert "".join(words for words, _ in pieces) == text
+    assert [number for _, number in pieces if number] == numbers
+    assert set(numbers) <= {equation.number for equation in EQUATIONS}
+
+
+def content(page: BeautifulSoup) -> Tag:
+    found = page.select_one("article")
+    assert found is not None
+    return found
+
+
+def test_equations_that_docstrings_name_lead_to_the_formula(pages: dict[str, BeautifulSoup]) -> None:
+    page = content(pages["api/library"])
+    links = [link for link in page.select("a.reference") if re.fullmatch(r"\(\d+\)", link.get_text())]
+    assert len(links) > 25
+    for link in links:
+        target, _, anchor = str(link["href"]).partition("#")
+        assert target.startswith("../theory/") and anchor == f"equation-eq-{link.get_text()[1:-1]}"
+    for each in page.select("a.reference, pre, code"):
+        each.decompose()
+    assert not re.search(r"Eq\.\s\(\d", page.get_text()), "one that is no link"
+
+
+def test_signatures_have_types_as_they_are_written(pages: dict[str, BeautifulSoup]) -> None:
+    page = content(pages["api/library"])
+    found = page.select_one("#nystrom_lib\\.radial_skd")
+    assert found is not None
+    words = " ".join(found.get_text().replace("#", "").split())
+    assert "kernel: Kernel" in words and "data: ArrayLike" in words and "→ float" in words
+    assert "_SupportsArray" not in page.get_text()
+
+
+# -- repository -----------------------------------------------------------------------------------------------------
+
+
+def test_without_a_repository_nothing_leads_to_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = importlib.util.spec_from_file_location("companion_sphinx", ROOT / "book/_extensions/companion_sphinx.py")
+    assert spec is not None and spec.loader is not None
+    extension = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(extension)
+
+    def options(url: str) -> dict[str, Any]:
+        monkeypatch.setenv("NYSTROM_REPOSITORY", url)
+        given = {"repository_url": "x", "use_repository_button": True, "launch_buttons": {"binderhub_url": "y"}}
+        config = SimpleNamespace(html_theme_options=given)
+        extension.use_own_repository(None, config)
+        return config.html_theme_options
+
+    assert options("") == {"repository_url": "", "use_repository_button": False, "launch_buttons": {}}
+    known = options("https://github.com/a/b")
+    assert known["repository_url"] == "https://github.com/a/b"
+    assert known["launch_buttons"] and known["use_repository_button"]
+
+
+def test_buttons_and_links_are_there_if_there_is_a_repository(pages: dict[str, BeautifulSoup]) -> None:
+    buttons = pages["notebooks/01_approximation"].select(".dropdown-launch-buttons, .btn-source-repository-button")
+    assert bool(buttons) == (own_repository() is not None)
