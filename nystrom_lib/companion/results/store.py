@@ -234,13 +234,13 @@ class Store:
         try:
             return np.frombuffer(content, dtype="<f8").reshape([int(size) for size in shape.split(",")])
         except (ValueError, TypeError, AttributeError):
-            raise DamagedStoreError(
-                f"The store {self.path} is damaged ({_in_a_line(name)} of repetition {repetition} is incomplete); {_LEFT_ALONE}"
-            ) from None
+            what = f"{_in_a_line(name)} of repetition {repetition} is incomplete"
+            raise DamagedStoreError(f"The store {self.path} is damaged ({what}); {_LEFT_ALONE}") from None
 
     def _compare(self, stored: str, computed: str, what: str) -> None:
         if stored != computed:
-            raise DamagedStoreError(f"The store {self.path} is damaged ({_in_a_line(what)} fails its checksum); {_LEFT_ALONE}")
+            what = f"{_in_a_line(what)} fails its checksum"
+            raise DamagedStoreError(f"The store {self.path} is damaged ({what}); {_LEFT_ALONE}")
 
     # -- SQLite ------------------------------------------------------------------------------------------------
 
