@@ -109,6 +109,11 @@ def estimate_radial_skd(
     confidence
         Of the intervals.
 
+    Returns
+    -------
+    Estimate
+        R(S), with intervals.
+
     Examples
     --------
     >>> import nystrom_lib as nl

@@ -95,6 +95,7 @@ class Source(ABC):
 
         Examples
         --------
+        >>> import numpy as np
         >>> import nystrom_lib as nl
         >>> [block.shape for block in nl.open_data(np.zeros((100_000, 2))).blocks()]
         [(32768, 2), (32768, 2), (32768, 2), (1696, 2)]
@@ -111,6 +112,7 @@ class Source(ABC):
 
         Examples
         --------
+        >>> import numpy as np
         >>> import nystrom_lib as nl
         >>> nl.open_data(np.zeros((50_000, 2))).spans()
         [(0, 32768), (32768, 50000)]
@@ -151,6 +153,7 @@ class Source(ABC):
 
         Examples
         --------
+        >>> import numpy as np
         >>> import nystrom_lib as nl
         >>> nl.open_data([[0.0], [1.0], [2.0]]).draw(4, np.random.default_rng(0)).ravel()
         array([2, 1, 1, 0])
@@ -169,6 +172,7 @@ class Source(ABC):
 
         Examples
         --------
+        >>> import numpy as np
         >>> import nystrom_lib as nl
         >>> nl.open_data([[0.0], [1.0], [2.0]]).choose(2, np.random.default_rng(0))
         array([1, 2])
@@ -184,6 +188,7 @@ class Source(ABC):
 
         Examples
         --------
+        >>> import numpy as np
         >>> import nystrom_lib as nl
         >>> nl.open_data([[0.0], [np.nan]]).check()
         Traceback (most recent call last):
