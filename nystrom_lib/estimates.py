@@ -50,7 +50,7 @@ def mean_of(terms: Array, low: float, high: float, confidence: float, times: flo
     >>> import numpy as np
     >>> found = mean_of(np.array([[0.0], [1.0]] * 500), 0.0, 1.0, 0.95, times=10.0)
     >>> found.value, [round(end, 2) for end in (*found.bounds, *found.normal)]
-    (5.0, [3.96, 6.04, 4.69, 5.31])
+    (5.0, [4.43, 5.57, 4.69, 5.31])
     """
     from scipy.special import ndtri
 

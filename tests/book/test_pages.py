@@ -17,8 +17,8 @@ import nystrom_lib as nl
 from nystrom_lib import companion
 from nystrom_lib.companion import Results, claims
 from nystrom_lib.companion.book import landing
-from nystrom_lib.companion.chapters import CHAPTERS
 from nystrom_lib.companion.book.rendering import own_repository
+from nystrom_lib.companion.chapters import CHAPTERS
 from nystrom_lib.companion.checkout import BOOK, RESULTS
 from nystrom_lib.companion.figures import style
 from nystrom_lib.companion.wording import number
