@@ -30,6 +30,10 @@ def test_every_block_of_the_pages_is_run() -> None:
     assert sum(page.count("```python\n") for page in PAGES.values()) == len(RECIPES) == 9
 
 
+def test_recipes_fit_their_box() -> None:
+    assert [line for code, _ in RECIPES for line in code.splitlines() if len(line) > 79] == []
+
+
 @pytest.mark.parametrize(("code", "printed"), RECIPES, ids=lambda text: text.splitlines()[0] if text else "")
 def test_a_recipe_prints_what_the_page_says(code: str, printed: str) -> None:
     for guest in ("gpflow", "gpytorch"):
