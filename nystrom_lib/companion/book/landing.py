@@ -82,8 +82,7 @@ def verdict(verdicts: Sequence[Any]) -> Number:
     others = ", ".join(f"{count} “{finding}”" for finding, count in by_word.items() if finding != "holds")
     return Number(
         f"{by_word['holds']} of {len(verdicts)} claims",
-        "of the paper hold as stated, by thresholds fixed before the results were computed"
-        + (f"; the others: {others}." if others else "."),
+        "of the paper hold as stated" + (f"; the others: {others}." if others else "."),
         "claims",
     )
 
