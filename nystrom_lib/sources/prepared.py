@@ -110,7 +110,7 @@ def _surveyed(drop: bool, source: Source, start: int, stop: int) -> _Part:
     if m == 0:
         return _Part(stop, 0, np.zeros(source.d), np.zeros(source.d), dropped)
     with np.errstate(over="ignore", invalid="ignore"):
-        mean = (np.ones(m) @ rows) / m
+        mean = np.einsum("ij->j", rows) / m  # not by BLAS, whose last bits depend on its threads
         if not np.isfinite(mean).all():
             check.bounded(source.name, block, lambda k: int(number[k]))
         rows -= mean

@@ -95,7 +95,7 @@ def test_tables_of_numbers_fit_the_page(tmp_path: Path) -> None:
 def test_in_a_terminal(capsys: pytest.CaptureFixture[str], tmp_path: Path, quick_verdicts: list[Verdict]) -> None:
     assert __main__.main(["T3", "B3", "--results", str(tmp_path)]) == 0
     out = capsys.readouterr().out
-    assert "T3 (§2): holds" in out and "Of 2 claims, 1 holds" in out
+    assert "T3 (paper §2): holds" in out and "Of 2 claims, 1 holds" in out
     assert max(map(len, plain(quick_verdicts).splitlines())) <= 110
     assert __main__.main(["T3", "--markdown", "--results", str(tmp_path)]) == 0
     assert "(claim-T3)=" in capsys.readouterr().out
