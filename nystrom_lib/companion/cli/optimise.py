@@ -147,7 +147,7 @@ def optimise(
     FILE is CSV (also compressed; semicolons, tabulators and decimal commas are recognised), Parquet, NPY or NPZ, a row
     for each point; or a folder of Parquet files. Of .npy and Parquet with more than a million rows only what is needed
     is kept, and errors are estimated, with an interval. By default columns are standardised, ρ is 1 over the median
-    squared distance, and a descent on the trace error itself moves a uniform sample until more steps gain little;
+    squared distance, and a descent on the trace error itself moves landmarks until more steps gain little;
     --method radial-skd is the paper's own method. What was chosen is printed with its reason.
 
     Printed are the trace error before and after; up to 5,500 points also the smallest error possible and how many times
