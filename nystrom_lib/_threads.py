@@ -17,6 +17,7 @@ _local = threading.local()
 _lock = threading.Lock()
 _inside = 0  # library calls that hold BLAS at one thread just now
 _limit: Any = None
+_started = False  # whether numba's threads are there
 _forked = False  # whether this process was forked from one that had numba's threads, which do not come along
 
 
@@ -78,7 +79,8 @@ def one_pool(work: float) -> Iterator[tuple[bool, int]]:
             _limit = _controller().limit(limits=1, user_api="blas")
         _inside += 1
     _local.inside = getattr(_local, "inside", 0) + 1
-    before = numba.get_num_threads()  # starts numba's threads, whose numbers the serial loops ask for too
+    _start_threads()
+    before = numba.get_num_threads() if count > 1 else 1
     try:
         if count > 1:
             numba.set_num_threads(count)
@@ -92,6 +94,18 @@ def one_pool(work: float) -> Iterator[tuple[bool, int]]:
             if _inside == 0:
                 _take_control()
                 _limit.restore_original_limits()
+
+
+def _start_threads() -> None:
+    """Start numba's threads, whose numbers the serial loops ask for too.
+
+    Once: numba takes a lock whenever it is asked, and forked processes share that lock, so that one killed while it
+    holds it would stop all the others.
+    """
+    global _started
+    if not _started:
+        numba.get_num_threads()
+        _started = True
 
 
 def _begin_after_fork() -> None:
