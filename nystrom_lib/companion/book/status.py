@@ -69,7 +69,7 @@ def chapter_table(chapters: Sequence[Chapter], notebooks: Path) -> str:
                 foot.get("Library", "not known"),
             ]
         )
-    return markdown_table(["Chapter", "Paper", "Code cells run", "Time", "By"], rows)
+    return markdown_table(["Chapter", "About", "Code cells run", "Time", "By"], rows)
 
 
 def read_foot(code: Sequence[Mapping[str, Any]]) -> dict[str, str]:
