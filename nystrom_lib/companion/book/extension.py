@@ -8,6 +8,9 @@ Theorem 2.1 and ``rem-1-1`` Remark 1.1, on whatever page they are. A figure keep
 table of all of them, ``{equation-tests}`` shows the tests the lines point to; all three read :mod:`.equations`.
 ``{paper-experiments}`` is the table of the paper's experiments, from :mod:`.experiments`. On the pages of the library
 every "Eq. (5)" of a docstring leads to the formula.
+
+What a folded cell of a chapter shows stands above its code, "c_S" in prose becomes a letter with a subscript, and no
+line ends within a number or before the comma after a formula.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from docutils import nodes  # type: ignore[import-untyped, unused-ignore]
+from myst_nb.sphinx_ import HideCodeCellNode
 from sphinx import addnodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
@@ -269,7 +273,7 @@ def _piece(words: str, number: str | None, page: str) -> nodes.Node:
 
 
 class Unbroken(SphinxPostTransform):
-    """No line ends between a number and its unit, nor within one."""
+    """No line ends between a number and its unit, nor within one, nor before what follows a formula."""
 
     default_priority = 900
 
@@ -277,8 +281,58 @@ class Unbroken(SphinxPostTransform):
         """In prose alone: code and formulas stay as they are."""
         for text in list(self.document.findall(nodes.Text)):
             words = unbroken(text)
+            if words[:1] in set(".,;:)?!’”") and _after_a_formula(text):
+                words = _WORD_JOINER + words
             if words != text and not _verbatim(text):
                 text.parent.replace(text, nodes.Text(words))
+
+
+_WORD_JOINER = "\u2060"
+
+
+def _after_a_formula(text: nodes.Text) -> bool:
+    place = text.parent.index(text)
+    return place > 0 and isinstance(text.parent[place - 1], nodes.math)
+
+
+# -- subscripts ------------------------------------------------------------------------------------------------
+
+_SUBSCRIPT = re.compile(r"(?:(?<=\b[A-Za-z])|(?<=‖))_(tr|sp|F|S|k)(?![A-Za-z_])")
+
+
+class Subscripts(SphinxPostTransform):
+    """What docstrings and tables write as c_S or ‖K‖_F."""
+
+    default_priority = 890
+
+    def run(self, **_: Any) -> None:
+        """In prose alone."""
+        for text in list(self.document.findall(nodes.Text)):
+            pieces = _SUBSCRIPT.split(text)
+            if len(pieces) > 1 and not _verbatim(text):
+                text.parent.replace(text, [_lowered(piece, place % 2 == 1) for place, piece in enumerate(pieces)])
+
+
+def _lowered(piece: str, low: bool) -> nodes.Node:
+    return nodes.subscript("", piece) if low else nodes.Text(piece)
+
+
+# -- folded code -----------------------------------------------------------------------------------------------
+
+
+class CodeBelow(SphinxPostTransform):
+    """What a cell shows comes first, and below it the code, if that is folded."""
+
+    default_priority = 200  # MyST-NB folds at 199
+    formats = ("html",)
+
+    def run(self, **_: Any) -> None:
+        """Where the code alone is folded: an output that is folded, too, stays below."""
+        for folded in list(self.document.findall(HideCodeCellNode)):
+            cell = folded.parent
+            if cell[0] is folded and len(cell) > 1 and not isinstance(cell[-1], HideCodeCellNode):
+                cell.remove(folded)
+                cell.append(folded)
 
 
 def _verbatim(node: nodes.Node) -> bool:
@@ -296,7 +350,8 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("equation-index", EquationIndex)
     app.add_directive("equation-tests", EquationTests)
     app.add_directive("paper-experiments", PaperExperiments)
-    app.add_post_transform(Unbroken)
+    for transform in (CodeBelow, Subscripts, Unbroken):
+        app.add_post_transform(transform)
     app.connect("doctree-read", _link_equations)
     # after Sphinx's own numbering, which answers the same event
     app.connect("env-get-updated", _number_as_the_paper, priority=900)
