@@ -328,11 +328,10 @@ class CodeBelow(SphinxPostTransform):
 
     def run(self, **_: Any) -> None:
         """Where the code alone is folded: an output that is folded, too, stays below."""
-        for folded in list(self.document.findall(HideCodeCellNode)):
-            cell = folded.parent
-            if cell[0] is folded and len(cell) > 1 and not isinstance(cell[-1], HideCodeCellNode):
-                cell.remove(folded)
-                cell.append(folded)
+        for cell in self.document.findall(nodes.container):
+            if cell.get("nb_element") == "cell_code" and len(cell) > 1:
+                if isinstance(cell[0], HideCodeCellNode) and not isinstance(cell[-1], HideCodeCellNode):
+                    cell.append(cell.pop(0))
 
 
 def _verbatim(node: nodes.Node) -> bool:
