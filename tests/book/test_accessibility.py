@@ -11,12 +11,14 @@ import pytest
 
 from . import browser as chromium
 from .browser import PHONE, Tab
+from .test_contents import CONTENTS
 
 pytestmark = pytest.mark.skipif(chromium.find() is None, reason="there is no Chromium or Chrome on this machine")
 
 VERSION = "4.10.3"
 SHA256 = "880970c081707360e64f34cea25ff91892f5bc95675b0776925b9709dd8a68bb"
-PAGES = (
+#: A page of each kind.
+KINDS = (
     "intro", "playground", "theory/approximation", "notebooks/01_approximation", "notebooks/05_bigaussian",
     "claims", "equations", "status", "api/library", "references", "search",
 )  # fmt: skip
@@ -56,11 +58,17 @@ def violations(tab: Tab, axe: str, rules: str = "{}") -> list[str]:
 COLOURS = '{runOnly: {type: "rule", values: ["color-contrast", "link-in-text-block"]}}'
 
 
-@pytest.mark.parametrize(("scheme", "rules"), [("light", "{}"), ("dark", COLOURS)], ids=["light", "dark"])
-def test_axe_finds_nothing(tab: Tab, built: Path, axe: str, scheme: str, rules: str) -> None:
+@pytest.mark.parametrize(
+    ("scheme", "pages", "rules"),
+    [("light", (*CONTENTS, "search"), "{}"), ("dark", KINDS, COLOURS)],
+    ids=["light", "dark"],
+)
+def test_axe_finds_nothing(
+    tab: Tab, built: Path, axe: str, scheme: str, pages: tuple[str, ...], rules: str
+) -> None:
     found = []
     tab.prefer(scheme)
-    for name in PAGES:
+    for name in pages:
         tab.open(f"{built.as_uri()}/{name}.html")
         found += [f"{name}: {violation}" for violation in violations(tab, axe, rules)]
     assert found == []

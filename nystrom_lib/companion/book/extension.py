@@ -279,20 +279,25 @@ class Unbroken(SphinxPostTransform):
 
     def run(self, **_: Any) -> None:
         """In prose alone: code and formulas stay as they are."""
+        for formula in list(self.document.findall(nodes.math)):
+            _keep_stops(formula)
         for text in list(self.document.findall(nodes.Text)):
             words = unbroken(text)
-            if words[:1] in set(".,;:)?!’”") and _after_a_formula(text):
-                words = _WORD_JOINER + words
             if words != text and not _verbatim(text):
                 text.parent.replace(text, nodes.Text(words))
 
 
-_WORD_JOINER = "\u2060"
+_STOPS = re.compile(r"[.,;:!?)’”]+")
 
 
-def _after_a_formula(text: nodes.Text) -> bool:
-    place = text.parent.index(text)
-    return place > 0 and isinstance(text.parent[place - 1], nodes.math)
+def _keep_stops(formula: nodes.math) -> None:
+    """A full stop or comma stays with the formula before it: browsers would let a line begin with it."""
+    parent, place = formula.parent, formula.parent.index(formula)
+    after = parent[place + 1] if place + 1 < len(parent) else None
+    match = _STOPS.match(after) if isinstance(after, nodes.Text) else None
+    if match is not None:
+        together = nodes.inline("", "", formula.deepcopy(), nodes.Text(match[0]), classes=["unbroken"])
+        parent[place : place + 2] = [together, nodes.Text(after[match.end() :])]
 
 
 # -- subscripts ------------------------------------------------------------------------------------------------

@@ -100,7 +100,7 @@ def results_table(results: Mapping[str, Results]) -> str:
                 commits(sessions),
             ]
         )
-    head = ["Results", "Data", "N × d", "n", "Repetitions", "Time", "Date", "Commit"]
+    head = ["Results", "Data", "N × d", "n", "m", "Time", "Date", "Commit"]
     return markdown_table(head, rows, [False, False, True, True, True, True, False, False])
 
 
