@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from docutils import nodes  # type: ignore[import-untyped, unused-ignore]
-from myst_nb.sphinx_ import HideCodeCellNode
 from sphinx import addnodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
@@ -294,8 +293,7 @@ def _keep_stops(formula: nodes.math) -> None:
     """A full stop or comma stays with the formula before it: browsers would let a line begin with it."""
     parent, place = formula.parent, formula.parent.index(formula)
     after = parent[place + 1] if place + 1 < len(parent) else None
-    match = _STOPS.match(after) if isinstance(after, nodes.Text) else None
-    if match is not None:
+    if isinstance(after, nodes.Text) and (match := _STOPS.match(after)):
         together = nodes.inline("", "", formula.deepcopy(), nodes.Text(match[0]), classes=["unbroken"])
         parent[place : place + 2] = [together, nodes.Text(after[match.end() :])]
 
@@ -334,8 +332,8 @@ class CodeBelow(SphinxPostTransform):
     def run(self, **_: Any) -> None:
         """Where the code alone is folded: an output that is folded, too, stays below."""
         for cell in self.document.findall(nodes.container):
-            if cell.get("nb_element") == "cell_code" and len(cell) > 1:
-                if isinstance(cell[0], HideCodeCellNode) and not isinstance(cell[-1], HideCodeCellNode):
+            if cell.get("nb_element") == "cell_code" and cell[-1].get("nb_element") == "cell_code_output":
+                if "above-input" in cell[0].get("classes", ()):
                     cell.append(cell.pop(0))
 
 
