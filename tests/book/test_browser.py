@@ -309,7 +309,7 @@ BAD = """
 <p style="color:#999;background:#fff">pale words</p>
 <div style="width:2000px">wide</div>
 <article style="width:100px"><pre style="width:90px;overflow:auto">a line of code that is too long for its box</pre>
-<mjx-container style="margin-left:900px">f(x)</mjx-container>
+<mjx-container style="margin-left:1500px">f(x)</mjx-container>
 <p><span class="math"><span style="display:inline-block;width:99px">f</span></span>, a comma</p></article>
 <article><img src="missing.png" alt="a picture that is not there"><span class="math">\\(x\\)</span></article>
 <script>console.error("a complaint"); fetch("https://example.org/").catch(() => {}); undefinedFunction();</script>

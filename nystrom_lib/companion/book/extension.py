@@ -332,8 +332,9 @@ class CodeBelow(SphinxPostTransform):
     def run(self, **_: Any) -> None:
         """Where the code alone is folded: an output that is folded, too, stays below."""
         for cell in self.document.findall(nodes.container):
-            if cell.get("nb_element") == "cell_code" and cell[-1].get("nb_element") == "cell_code_output":
-                if "above-input" in cell[0].get("classes", ()):
+            if cell.get("nb_element") == "cell_code" and len(cell) > 1:
+                shown = cell[-1].get("nb_element") == "cell_code_output"
+                if shown and "above-input" in cell[0].get("classes", ()):
                     cell.append(cell.pop(0))
 
 
