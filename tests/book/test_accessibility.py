@@ -11,21 +11,25 @@ import pytest
 
 from . import browser as chromium
 from .browser import PHONE, Tab
-from .test_contents import CONTENTS
 
 pytestmark = pytest.mark.skipif(chromium.find() is None, reason="there is no Chromium or Chrome on this machine")
 
 VERSION = "4.10.3"
 SHA256 = "880970c081707360e64f34cea25ff91892f5bc95675b0776925b9709dd8a68bb"
-#: A page of each kind.
-KINDS = (
-    "intro", "playground", "theory/approximation", "notebooks/01_approximation", "notebooks/05_bigaussian",
-    "claims", "equations", "status", "api/library", "references", "search",
+#: A page of each kind, and those with something of their own. All of them would take a minute more.
+PAGES = (
+    "intro", "playground", "theory/approximation", "theory/convergence", "notebooks/01_approximation",
+    "notebooks/05_bigaussian", "notebooks/10_descents", "notebooks/13_arena", "in_your_code", "large_data", "beyond",
+    "learned", "claims", "equations", "status", "api/library", "references", "search",
 )  # fmt: skip
+#: By night the contrast of every page is measured by test_browser.py, without axe.
+BY_NIGHT = ("intro", "playground", "notebooks/05_bigaussian", "beyond")
 
+# The head of a column that is a formula is read from MathJax's hidden MathML, which axe takes for nothing.
 FOUND = """
-axe.run(document, {resultTypes: ["violations"], ...RULES}).then(found => found.violations.flatMap(v =>
-  v.nodes.map(node => `${v.id}: ${node.target.join(" ")}: ${node.html.slice(0, 100)}`)))
+axe.run(document, {resultTypes: ["violations"], ...RULES}).then(found => found.violations.flatMap(v => v.nodes
+  .filter(node => v.id !== "empty-table-header" || !document.querySelector(node.target[0]).querySelector("math"))
+  .map(node => `${v.id}: ${node.target.join(" ")}: ${node.html.slice(0, 100)}`)))
 """
 
 
@@ -60,12 +64,10 @@ COLOURS = '{runOnly: {type: "rule", values: ["color-contrast", "link-in-text-blo
 
 @pytest.mark.parametrize(
     ("scheme", "pages", "rules"),
-    [("light", (*CONTENTS, "search"), "{}"), ("dark", KINDS, COLOURS)],
+    [("light", PAGES, "{}"), ("dark", BY_NIGHT, COLOURS)],
     ids=["light", "dark"],
 )
-def test_axe_finds_nothing(
-    tab: Tab, built: Path, axe: str, scheme: str, pages: tuple[str, ...], rules: str
-) -> None:
+def test_axe_finds_nothing(tab: Tab, built: Path, axe: str, scheme: str, pages: tuple[str, ...], rules: str) -> None:
     found = []
     tab.prefer(scheme)
     for name in pages:

@@ -153,7 +153,7 @@ STRAY = r"""
   if (!/^[.,;:!?)]/.test(after?.data) || !last || formula.matches(".wide")) return [];
   const stop = document.createRange();
   stop.setStart(after, 0); stop.setEnd(after, 1);
-  return stop.getBoundingClientRect().left < last.left ? ["begins a line: " + after.data.slice(0, 30)] : [];
+  return stop.getBoundingClientRect().left < last.right - 2 ? ["begins a line: " + after.data.slice(0, 30)] : [];
 })
 """
 
