@@ -19,7 +19,7 @@ export HYPOTHESIS_STORAGE_DIRECTORY ?= $(CURDIR)/.cache/hypothesis
 unexport PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE VIRTUAL_ENV CONDA_PREFIX
 
 .DEFAULT_GOAL := help
-.PHONY: help setup book paper beyond refresh test compile lint coverage bench lock clean
+.PHONY: help setup book pdf paper beyond refresh test compile lint coverage bench lock clean
 
 help: ## list the targets
 	@echo "make <target>, where <target> is one of"
@@ -49,6 +49,9 @@ $(STAMP): requirements.lock pyproject.toml
 
 book: setup compile ## set up, execute every chapter at the paper's parameters, build the book, say where to open it
 	@$(BIN)/nystrom book
+
+pdf: setup ## print the book that `make book` built as one PDF, with the Chromium or Chrome that is here
+	@$(BIN)/python -m nystrom_lib.companion.book.pdf
 
 paper: setup compile ## set up, then compute all of the paper's experiments at full scale (resumes when interrupted)
 	@$(BIN)/nystrom paper

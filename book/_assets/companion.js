@@ -20,9 +20,16 @@ document.addEventListener("DOMContentLoaded", () => {
   });
   // What scrolls sideways takes the arrow keys.
   const wide = ".pst-scrollable-table-container, .math, mjx-container[display=true], pre, dt.sig, figure, .image-reference";
-  const reach = () => document.querySelectorAll(`.bd-article :is(${wide})`).forEach(box => {
-    if (box.scrollWidth > box.clientWidth && !box.closest("a, mjx-assistive-mml")) box.tabIndex = 0;
-  });
+  const reach = () => {
+    // So does a formula that is longer than its line, once it has a line of its own.
+    document.querySelectorAll(".bd-article span.math").forEach(formula => {
+      const line = formula.closest("p, li, td, dd, figcaption, section");
+      formula.classList.toggle("wide", formula.firstElementChild?.offsetWidth > line.clientWidth);
+    });
+    document.querySelectorAll(`.bd-article :is(${wide})`).forEach(box => {
+      if (box.scrollWidth > box.clientWidth && !box.closest("a, mjx-assistive-mml")) box.tabIndex = 0;
+    });
+  };
   // Formulas have their width once they are typeset.
   addEventListener("load", () => Promise.resolve(window.MathJax?.startup?.promise).then(reach));
   addEventListener("resize", reach);

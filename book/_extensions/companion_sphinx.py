@@ -82,13 +82,18 @@ def use_own_repository(app: Sphinx, config: Config) -> None:
         options.update(repository_url="", use_repository_button=False, launch_buttons={})
 
 
+#: What makes letters of a formula into a formula.
+_FORMULA = re.compile(r"\\[A-Za-z]+ ?|[{}]")
+
+
 def describe(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None) -> None:
     """The first words of a page, for search engines and for whoever shares a link to it."""
     if doctree is None:
         return
     # a paragraph of the page's own text, not one in a table or a box
     plain = (p.astext() for p in doctree.findall(nodes.paragraph) if isinstance(p.parent, nodes.section))
-    words = textwrap.shorten(next(plain, app.config.html_title or app.config.project), 200, placeholder=" …")
+    words = _FORMULA.sub("", next(plain, app.config.html_title or app.config.project))
+    words = textwrap.shorten(words, 200, placeholder=" …")
     told = {
         "og:type": "article",
         "og:site_name": app.config.html_title,

@@ -7,7 +7,6 @@ import contextlib
 import json
 import os
 import queue
-import shutil
 import subprocess
 import sys
 import threading
@@ -15,8 +14,7 @@ import time
 from pathlib import Path
 from typing import Any, Self
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-ON_A_MAC = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
+from nystrom_lib.companion.book.pdf import find_browser as find
 
 #: The width of a phone's screen.
 PHONE = 390
@@ -39,12 +37,6 @@ OPTIONS = (
 
 # Chromium reads commands from descriptor 3 and answers on 4.
 _START = "import os, sys; r, w, *args = sys.argv[1:]; os.dup2(int(r), 3); os.dup2(int(w), 4); os.execvp(args[0], args)"
-
-
-def find() -> str | None:
-    """The browser on this machine, if there is one."""
-    found = next((path for name in NAMES if (path := shutil.which(name))), None)
-    return found or (str(ON_A_MAC) if ON_A_MAC.exists() else None)
 
 
 class BrowserError(Exception):

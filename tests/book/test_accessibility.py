@@ -16,14 +16,20 @@ pytestmark = pytest.mark.skipif(chromium.find() is None, reason="there is no Chr
 
 VERSION = "4.10.3"
 SHA256 = "880970c081707360e64f34cea25ff91892f5bc95675b0776925b9709dd8a68bb"
+#: A page of each kind, and those with something of their own. All of them would take a minute more.
 PAGES = (
-    "intro", "playground", "theory/approximation", "notebooks/01_approximation", "notebooks/05_bigaussian",
-    "claims", "equations", "status", "api/library", "references", "search",
+    "intro", "playground", "theory/approximation", "theory/convergence", "notebooks/01_approximation",
+    "notebooks/05_bigaussian", "notebooks/10_descents", "notebooks/13_arena", "in_your_code", "large_data", "beyond",
+    "learned", "claims", "equations", "status", "api/library", "references", "search",
 )  # fmt: skip
+#: By night the contrast of every page is measured by test_browser.py, without axe.
+BY_NIGHT = ("intro", "playground", "notebooks/05_bigaussian", "beyond")
 
+# The head of a column that is a formula is read from MathJax's hidden MathML, which axe takes for nothing.
 FOUND = """
-axe.run(document, {resultTypes: ["violations"], ...RULES}).then(found => found.violations.flatMap(v =>
-  v.nodes.map(node => `${v.id}: ${node.target.join(" ")}: ${node.html.slice(0, 100)}`)))
+axe.run(document, {resultTypes: ["violations"], ...RULES}).then(found => found.violations.flatMap(v => v.nodes
+  .filter(node => v.id !== "empty-table-header" || !document.querySelector(node.target[0]).querySelector("math"))
+  .map(node => `${v.id}: ${node.target.join(" ")}: ${node.html.slice(0, 100)}`)))
 """
 
 
@@ -56,11 +62,15 @@ def violations(tab: Tab, axe: str, rules: str = "{}") -> list[str]:
 COLOURS = '{runOnly: {type: "rule", values: ["color-contrast", "link-in-text-block"]}}'
 
 
-@pytest.mark.parametrize(("scheme", "rules"), [("light", "{}"), ("dark", COLOURS)], ids=["light", "dark"])
-def test_axe_finds_nothing(tab: Tab, built: Path, axe: str, scheme: str, rules: str) -> None:
+@pytest.mark.parametrize(
+    ("scheme", "pages", "rules"),
+    [("light", PAGES, "{}"), ("dark", BY_NIGHT, COLOURS)],
+    ids=["light", "dark"],
+)
+def test_axe_finds_nothing(tab: Tab, built: Path, axe: str, scheme: str, pages: tuple[str, ...], rules: str) -> None:
     found = []
     tab.prefer(scheme)
-    for name in PAGES:
+    for name in pages:
         tab.open(f"{built.as_uri()}/{name}.html")
         found += [f"{name}: {violation}" for violation in violations(tab, axe, rules)]
     assert found == []

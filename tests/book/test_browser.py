@@ -21,7 +21,7 @@ from .browser import PHONE, Tab
 pytestmark = pytest.mark.skipif(chromium.find() is None, reason="there is no Chromium or Chrome on this machine")
 
 
-OPENING_ON_A_FIGURE = [Path(chapter.file).stem for chapter in CHAPTERS.values()][:9]
+OPENING_ON_A_FIGURE = [Path(chapter.file).stem for chapter in CHAPTERS.values()]
 
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):
@@ -129,6 +129,35 @@ WIDE = r"""
 """
 
 
+# Folded code may be as wide as it likes; what is read at a desk has its place.
+SQUEEZED = r"""
+[...document.querySelectorAll("article :is(pre, dt.sig, div.math, .pst-scrollable-table-container)")]
+  .filter(e => !e.closest("details:not([open]), .toggle-hidden") && e.scrollWidth > e.clientWidth + 1)
+  .map(e => "wider than its box: " + e.tagName + " " + e.textContent.trim().slice(0, 60))
+"""
+
+CUT_OFF = r"""
+(() => {
+  const scrolls = e => e && e.tagName !== "MAIN" &&
+    (["auto", "scroll"].includes(getComputedStyle(e).overflowX) || scrolls(e.parentElement));
+  return [...document.querySelectorAll("article mjx-container")]
+    .filter(e => e.getBoundingClientRect().right > document.documentElement.clientWidth + 1 && !scrolls(e))
+    .map(e => "cut off: " + e.textContent.slice(0, 60));
+})()
+"""
+
+# Browsers let a line begin with the comma after a formula.
+STRAY = r"""
+[...document.querySelectorAll("article span.math")].flatMap(formula => {
+  const after = formula.nextSibling, last = [...formula.getClientRects()].pop();
+  if (!/^[.,;:!?)]/.test(after?.data) || !last || formula.matches(".wide")) return [];
+  const stop = document.createRange();
+  stop.setStart(after, 0); stop.setEnd(after, 1);
+  return stop.getBoundingClientRect().left < last.right - 2 ? ["begins a line: " + after.data.slice(0, 30)] : [];
+})
+"""
+
+
 def foreign_requests(tab: Tab, home: str) -> list[str]:
     ours = urlsplit(home)
     return [
@@ -152,12 +181,12 @@ def test_every_page_by_day_by_night_and_on_a_phone(tab: Tab, pages: dict[str, Be
         tab.resize(1280)
         tab.open(f"{built.as_uri()}/{name}.html")
         found += [f"{name}: {trouble}" for trouble in troubles(tab, built.as_uri())]
-        found += [f"{name}: by day {trouble}" for trouble in tab.run(PALE)]
+        found += [f"{name}: by day {trouble}" for trouble in [*tab.run(PALE), *tab.run(SQUEEZED), *tab.run(STRAY)]]
         tab.prefer("dark")
         tab.wait_for("document.documentElement.dataset.theme === 'dark'")
         found += [f"{name}: by night {trouble}" for trouble in tab.run(PALE)]
         tab.resize(PHONE, 844, phone=True)
-        found += [f"{name}: on a phone {trouble}" for trouble in tab.run(WIDE)]
+        found += [f"{name}: on a phone {trouble}" for trouble in [*tab.run(WIDE), *tab.run(CUT_OFF), *tab.run(STRAY)]]
     assert found == []
 
 
@@ -279,6 +308,9 @@ BAD = """
 <html data-theme="light"><body style="margin:0"><main>
 <p style="color:#999;background:#fff">pale words</p>
 <div style="width:2000px">wide</div>
+<article style="width:100px"><pre style="width:90px;overflow:auto">a line of code that is too long for its box</pre>
+<mjx-container style="margin-left:1500px">f(x)</mjx-container>
+<p><span class="math"><span style="display:inline-block;width:99px">f</span></span>, a comma</p></article>
 <article><img src="missing.png" alt="a picture that is not there"><span class="math">\\(x\\)</span></article>
 <script>console.error("a complaint"); fetch("https://example.org/").catch(() => {}); undefinedFunction();</script>
 </main></body></html>
@@ -291,9 +323,11 @@ def test_a_bad_page_is_seen_to_be_bad(tab: Tab, tmp_path: Path) -> None:
     tab.resize(PHONE, 844, phone=True)
     tab.open(page.as_uri())
     tab.wait_for("true")
-    text = "\n".join([*troubles(tab, page.as_uri()), *tab.run(PALE), *tab.run(WIDE)])
+    checks = (PALE, WIDE, SQUEEZED, CUT_OFF, STRAY)
+    text = "\n".join([*troubles(tab, page.as_uri()), *(trouble for check in checks for trouble in tab.run(check))])
     for sign in (
         "asks another host: https://example.org/", "console: a complaint", "undefinedFunction is not defined",
         "not typeset: \\(x\\)", "not to be seen: ", "too pale, 2.85", "the page is 2000 wide",
+        "wider than its box: PRE a line of code", "cut off: f(x)", "begins a line: , a comma",
     ):  # fmt: skip
         assert sign in text, (sign, text)

@@ -62,6 +62,7 @@ def test_every_page_says_what_it_is(pages: dict[str, BeautifulSoup]) -> None:
         assert heading is not None and description is not None and title is not None, name
         assert 20 <= len(str(description["content"])) <= 200, (name, description)
         assert " ".join(str(title["content"]).split()) in " ".join(heading.get_text().split()), name
+        assert not set("\\{}") & set(str(description["content"])), (name, description)
         told[name] = str(description["content"])
     assert told["intro"].startswith("An executable companion to M. Hutchings and B. Gauthier")
 

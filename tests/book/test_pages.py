@@ -338,3 +338,26 @@ def test_mathjax_comes_with_its_licence(built: Path) -> None:
 def test_pictures_bring_their_own_light_ground() -> None:
     # In dark mode they are shown as they are, so the ground must not be transparent.
     assert style.RC["savefig.transparent"] is False and style.RC["savefig.facecolor"] == style.PAPER
+
+
+def test_a_chapter_shows_its_figures_above_their_code(pages: Pages) -> None:
+    for chapter in CHAPTERS.values():
+        cells = [
+            cell
+            for cell in pages[f"notebooks/{Path(chapter.file).stem}"].select("div.cell:has(> details.above-input)")
+            if cell.select("img")
+        ]
+        assert cells, chapter.name
+        for cell in cells:
+            last = cell.find_all(recursive=False)[-1]
+            assert last.name == "details" and "Show the code" in last.get_text(), chapter.name
+
+
+def test_subscripts_are_set_as_such(pages: Pages) -> None:
+    index = article(pages["equations"])
+    assert "the coefficient c<sub>S</sub>" in str(index).replace(' class="pre"', "")
+    for name, page in pages.items():
+        prose = copy.copy(article(page))
+        for each in prose.select("code, pre, .math, script, svg, .std-ref"):
+            each.decompose()
+        assert not re.search(r"\b[A-Za-z]_(S|F|tr)\b", prose.get_text()), name

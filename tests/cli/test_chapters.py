@@ -26,6 +26,7 @@ def test_list_names_every_chapter(tmp_path: Path) -> None:
     said = fine(call("list", cwd=tmp_path))
     for each in CHAPTERS.values():
         assert f"{each.number}  {each.name} " in said and each.title in said and each.section in said
+        assert each.section.startswith("paper §") or "§" not in each.section
 
 
 def test_params_shows_type_default_range_and_meaning(tmp_path: Path) -> None:

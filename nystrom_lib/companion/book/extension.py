@@ -8,6 +8,9 @@ Theorem 2.1 and ``rem-1-1`` Remark 1.1, on whatever page they are. A figure keep
 table of all of them, ``{equation-tests}`` shows the tests the lines point to; all three read :mod:`.equations`.
 ``{paper-experiments}`` is the table of the paper's experiments, from :mod:`.experiments`. On the pages of the library
 every "Eq. (5)" of a docstring leads to the formula.
+
+What a folded cell of a chapter shows stands above its code, "c_S" in prose becomes a letter with a subscript, and no
+line ends within a number or before the comma after a formula.
 """
 
 from __future__ import annotations
@@ -269,16 +272,70 @@ def _piece(words: str, number: str | None, page: str) -> nodes.Node:
 
 
 class Unbroken(SphinxPostTransform):
-    """No line ends between a number and its unit, nor within one."""
+    """No line ends between a number and its unit, nor within one, nor before what follows a formula."""
 
     default_priority = 900
 
     def run(self, **_: Any) -> None:
         """In prose alone: code and formulas stay as they are."""
+        for formula in list(self.document.findall(nodes.math)):
+            _keep_stops(formula)
         for text in list(self.document.findall(nodes.Text)):
             words = unbroken(text)
             if words != text and not _verbatim(text):
                 text.parent.replace(text, nodes.Text(words))
+
+
+_STOPS = re.compile(r"[.,;:!?)’”]+")
+
+
+def _keep_stops(formula: nodes.math) -> None:
+    """A full stop or comma stays with the formula before it: browsers would let a line begin with it."""
+    parent, place = formula.parent, formula.parent.index(formula)
+    after = parent[place + 1] if place + 1 < len(parent) else None
+    if isinstance(after, nodes.Text) and (match := _STOPS.match(after)):
+        together = nodes.inline("", "", formula.deepcopy(), nodes.Text(match[0]), classes=["unbroken"])
+        parent[place : place + 2] = [together, nodes.Text(after[match.end() :])]
+
+
+# -- subscripts ------------------------------------------------------------------------------------------------
+
+_SUBSCRIPT = re.compile(r"(?:(?<=\b[A-Za-z])|(?<=‖))_(tr|sp|F|S|k)(?![A-Za-z_])")
+
+
+class Subscripts(SphinxPostTransform):
+    """What docstrings and tables write as c_S or ‖K‖_F."""
+
+    default_priority = 890
+
+    def run(self, **_: Any) -> None:
+        """In prose alone."""
+        for text in list(self.document.findall(nodes.Text)):
+            pieces = _SUBSCRIPT.split(text)
+            if len(pieces) > 1 and not _verbatim(text):
+                text.parent.replace(text, [_lowered(piece, place % 2 == 1) for place, piece in enumerate(pieces)])
+
+
+def _lowered(piece: str, low: bool) -> nodes.Node:
+    return nodes.subscript("", piece) if low else nodes.Text(piece)
+
+
+# -- folded code -----------------------------------------------------------------------------------------------
+
+
+class CodeBelow(SphinxPostTransform):
+    """What a cell shows comes first, and below it the code, if that is folded."""
+
+    default_priority = 200  # MyST-NB folds at 199
+    formats = ("html",)
+
+    def run(self, **_: Any) -> None:
+        """Where the code alone is folded: an output that is folded, too, stays below."""
+        for cell in self.document.findall(nodes.container):
+            if cell.get("nb_element") == "cell_code" and len(cell) > 1:
+                shown = cell[-1].get("nb_element") == "cell_code_output"
+                if shown and "above-input" in cell[0].get("classes", ()):
+                    cell.append(cell.pop(0))
 
 
 def _verbatim(node: nodes.Node) -> bool:
@@ -296,7 +353,8 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("equation-index", EquationIndex)
     app.add_directive("equation-tests", EquationTests)
     app.add_directive("paper-experiments", PaperExperiments)
-    app.add_post_transform(Unbroken)
+    for transform in (CodeBelow, Subscripts, Unbroken):
+        app.add_post_transform(transform)
     app.connect("doctree-read", _link_equations)
     # after Sphinx's own numbering, which answers the same event
     app.connect("env-get-updated", _number_as_the_paper, priority=900)

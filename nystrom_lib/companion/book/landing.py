@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -167,7 +168,7 @@ def citation() -> str:
             "```bibtex",
             "@misc{hutchings2022local,",
             f"  author = {{{authors}}},",
-            f"  title  = {{{_tex(paper['title'])}}},",
+            *_title("  title  = ", paper["title"]),
             f"  year   = {{{paper['year']}}},",
             f"  doi    = {{{paper['doi']}}},",
             f"  note   = {{arXiv:{paper['url'].rpartition('/')[2]}}}",
@@ -175,13 +176,18 @@ def citation() -> str:
             "",
             "@software{nystrom_lib,",
             f"  author  = {{{{{known['authors'][0]['name']}}}}},",
-            f"  title   = {{{_tex(known['title'])}}},",
+            *_title("  title   = ", known["title"]),
             f"  version = {{{known['version']}}}",
             "}",
             "```",
             "",
         ]
     )
+
+
+def _title(before: str, title: str) -> list[str]:
+    """A title in lines that fit their box."""
+    return textwrap.wrap(f"{before}{{{_tex(title)}}},", 76, subsequent_indent=" " * len(before))
 
 
 def _tex(text: str) -> str:

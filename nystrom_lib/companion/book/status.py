@@ -69,7 +69,7 @@ def chapter_table(chapters: Sequence[Chapter], notebooks: Path) -> str:
                 foot.get("Library", "not known"),
             ]
         )
-    return markdown_table(["Chapter", "Paper", "Code cells run", "Time", "By"], rows)
+    return markdown_table(["Chapter", "About", "Code cells run", "Time", "By"], rows)
 
 
 def read_foot(code: Sequence[Mapping[str, Any]]) -> dict[str, str]:
@@ -100,7 +100,7 @@ def results_table(results: Mapping[str, Results]) -> str:
                 commits(sessions),
             ]
         )
-    head = ["Results", "Data", "N × d", "n", "Repetitions", "Time", "Date", "Commit"]
+    head = ["Results", "Data", "N × d", "n", "m", "Time", "Date", "Commit"]
     return markdown_table(head, rows, [False, False, True, True, True, True, False, False])
 
 

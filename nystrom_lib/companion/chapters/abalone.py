@@ -69,7 +69,7 @@ CHAPTER = Chapter(
     name="abalone",
     number=6,
     title="The Abalone data",
-    section="§4.2",
+    section="paper §4.2",
     parameters=Parameters,
     profiles={
         "quick": {"m": 10, "m_variant": 5, "recompute": 0},

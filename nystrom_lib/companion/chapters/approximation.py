@@ -64,7 +64,7 @@ CHAPTER = Chapter(
     name="approximation",
     number=1,
     title="Nyström approximation and its criteria",
-    section="§1.1–1.2",
+    section="paper §1.1–1.2",
     parameters=Parameters,
     profiles={
         "quick": {"N": 1000, "m": 3, "cost_Ns": (500, 1000, 2000)},

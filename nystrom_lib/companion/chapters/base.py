@@ -31,7 +31,7 @@ class Chapter:
     title : str
         Its heading.
     section : str
-        The sections of the paper it is about: ``"§4.1"``.
+        What it is about, most often sections of the paper: ``"paper §4.1"``.
     parameters : type
         A frozen dataclass of settings whose defaults are the paper's values.
     profiles : mapping

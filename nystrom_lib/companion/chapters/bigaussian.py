@@ -88,7 +88,7 @@ CHAPTER = Chapter(
     name="bigaussian",
     number=5,
     title="The bi-Gaussian example",
-    section="§4.1",
+    section="paper §4.1",
     parameters=Parameters,
     profiles={
         "quick": {"m": 50, "recompute": 0},

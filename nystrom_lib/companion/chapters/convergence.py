@@ -57,7 +57,7 @@ CHAPTER = Chapter(
     name="convergence",
     number=3,
     title="A convergence result",
-    section="§2 and Appendix",
+    section="paper §2 and Appendix",
     parameters=Parameters,
     profiles={
         "quick": {"N": 1000, "step": 4e-6, "iterations": 500, "m": 3, "looks": 6, "stretches": 10},

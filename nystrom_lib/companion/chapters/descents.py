@@ -55,7 +55,7 @@ CHAPTER = Chapter(
     name="descents",
     number=10,
     title="Faster descents",
-    section="Conclusion",
+    section="paper, Conclusion",
     parameters=Parameters,
     profiles={
         "quick": {"problems": EXACT[:2], "m": 3, "recompute": 0},

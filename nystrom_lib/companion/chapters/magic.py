@@ -75,7 +75,7 @@ CHAPTER = Chapter(
     name="magic",
     number=7,
     title="The MAGIC data",
-    section="§4.3",
+    section="paper §4.3",
     parameters=Parameters,
     profiles={
         # A gradient is about as large as N², so fewer points want a longer step.

@@ -76,7 +76,7 @@ CHAPTER = Chapter(
     name="miniboone",
     number=8,
     title="The MiniBooNE data",
-    section="§4.4",
+    section="paper §4.4",
     parameters=Parameters,
     profiles={
         # A gradient is about as large as N², so fewer points want a longer step.

@@ -48,7 +48,7 @@ CHAPTER = Chapter(
     name="radial_skd",
     number=2,
     title="The radial squared-kernel discrepancy",
-    section="§1.3",
+    section="paper §1.3",
     parameters=Parameters,
     profiles={
         "quick": {"N": 1000, "m": 80},

@@ -30,7 +30,7 @@ CHAPTER = Chapter(
     name="sphere",
     number=15,
     title="On a sphere",
-    section="§1.1",
+    section="paper §1.1",
     parameters=Parameters,
     profiles={
         "quick": {"n": (12, 30), "steps": 100, "seeds": 2},

@@ -65,7 +65,7 @@ CHAPTER = Chapter(
     name="stochastic_gradients",
     number=4,
     title="Stochastic gradients",
-    section="§3",
+    section="paper §3",
     parameters=Parameters,
     profiles={
         "quick": {"batches": 1000, "repetitions": 3, "cost_Ns": (1000, 4000, 16_000)},

@@ -12,7 +12,7 @@ from ..experiments.problems import BEYOND, CENTRES, PROBLEMS, TRIED_STARTS
 from ..results.archive import Archive
 from ..results.table import Results
 from ..studies import beyond as studies
-from ..wording import markdown_table, number
+from ..wording import markdown_table, number, percent
 from .beyond import QUESTIONS, Answer, Question, answer
 from .page import escape
 
@@ -77,7 +77,7 @@ def story(answers: Mapping[str, Answer]) -> str:
         "Landmarks that are moved downhill on the paper's radial SKD approximate better than random ones: that is what "
         "the paper shows. But two lines of scikit-learn, `MiniBatchKMeans`, do at least as well on "
         f"{paper.passed} of {len(paper.cases)} problems. A descent on the trace error itself, which the paper thought "
-        f"out of reach, leaves {number(min(ratios))} to {number(max(ratios))} times the error of `KMeans`; where it "
+        f"out of reach, leaves {percent(min(ratios))} to {percent(max(ratios))} of the error of `KMeans`; where it "
         "begins hardly matters: from seven starts its ends differ by at most a factor of "
         f"{number(max(starts.cases.values()))}. So we recommend `nl.find_landmarks`, which does just that, k-means "
         "where a descent is too much to ask, and the radial SKD for what can be proved about it."

@@ -170,7 +170,7 @@ def _yes(passed: bool) -> str:
     return "yes" if passed else "no"
 
 
-def _span(values: Iterable[float], written: Callable[[float], str] = "{:.3g}".format) -> str:
+def _span(values: Iterable[float], written: Callable[[float], str] = number) -> str:
     values = list(values)
     return f"{written(min(values))} to {written(max(values))}"
 

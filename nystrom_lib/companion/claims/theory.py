@@ -88,7 +88,7 @@ def decide_range(claim: Claim, parts: Array) -> Verdict:
 
 def _plain(value: float) -> str:
     """Few digits; what is rounding is written as 0."""
-    return "0" if abs(value) < 1e-12 else f"{value:.3g}"
+    return "0" if abs(value) < 1e-12 else number(value)
 
 
 def _risen(increase: float) -> str:

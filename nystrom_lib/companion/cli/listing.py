@@ -25,7 +25,7 @@ def list_chapters() -> None:
 
     there = [each for each in CHAPTERS.values() if each.path.is_file()]
     rows = [[str(each.number), each.name, each.section, each.title] for each in there]
-    click.echo(table(["", "name", "paper", "title"], rows, right=[0]))
+    click.echo(table(["", "name", "about", "title"], rows, right=[0]))
     click.echo("\nnystrom params NAME shows what one takes, nystrom run NAME runs it.")
 
 

@@ -94,6 +94,8 @@ def agreement(tables: Mapping[str, pd.DataFrame]) -> Figure:
             panel.plot(some["R"], some["E_tr"], "o", color=colour, markersize=2.5, linestyle="none")
         panel.set_xscale("log")
         panel.xaxis.set_minor_formatter(NullFormatter())
+        low, high = np.log10([table["R"].min(), table["R"].max()])
+        panel.set_xlim(10.0 ** np.floor(low), 10.0 ** np.ceil(high))  # in so narrow a panel only powers of ten fit
         _factors(panel, list(table["E_tr"]))
         style.label(panel, "$R$", SYMBOLS["E_tr"], PROBLEMS[problem].title)
     return figure
