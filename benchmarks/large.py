@@ -208,7 +208,9 @@ def main() -> None:
                 print(f"N = {N:,}: {sizes[-1].seconds['command']:.1f} s", flush=True)
     sizes.sort(key=lambda size: size.N)
     where = machine.describe()
-    record.write_text(json.dumps({"machine": where, "sizes": [asdict(size) for size in sizes]}, indent=1) + os.linesep)
+    constants = {"d": DIMENSION, "landmarks": LANDMARKS, "points": POINTS}
+    measured = {"machine": where, **constants, "sizes": [asdict(size) for size in sizes]}
+    record.write_text(json.dumps(measured, indent=1) + os.linesep)
     (asked.out / "large.md").write_text(table(sizes, where), encoding="utf-8")
     plot(sizes, asked.out)
 

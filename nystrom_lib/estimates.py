@@ -128,7 +128,7 @@ def estimate_radial_skd(
     points = check.whole("points", points, least=2)
     confidence = as_confidence(confidence)
     rng = check.generator("seed", seed)
-    norm = float(kernel.squared(sample).sum())
+    norm = float(_over_sample(kernel, sample, sample).sum())
     drawn = [source.draw(points, rng) for _ in range(2)]
     x, y = (source.rows(numbers.ravel()).astype(np.float64) for numbers in drawn)
     terms = _squared_of_pairs(kernel, x, y)

@@ -41,6 +41,7 @@ _CALLED = {
     "standardise=False": "--no-standardise",
     "missing='drop'": "--missing drop",
     "missing='keep'": "--missing keep",
+    "method='local-trace'": "--method local-trace",
 }
 _OURS = r"(columns|without|array|separator|header) (names|must|is)|(rho|seconds|method|start) is"
 _PICTURES = (".png", ".svg", ".pdf")
@@ -109,7 +110,7 @@ def _listed(context: click.Context, parameter: click.Parameter, value: tuple[str
 @click.option("--no-standardise", is_flag=True, help="Use the columns as they are, not with mean 0 and variance 1.")
 @click.option("--seed", type=Whole(0), default=0, show_default=True, help="Decides every draw.")
 @click.option("--tries", type=Whole(1), default=1, show_default=True, help="Seeds to try, of which the best is kept.")
-@click.option("--exact", is_flag=True, help="The errors from all points, also of more than a million.")
+@click.option("--exact", is_flag=True, help="The errors from all points, however many.")
 @click.option(
     "--dask", metavar="ADDRESS",
     help="Let this Dask cluster make the passes over the data (means, scales, exact errors), and the tries if there are"
@@ -146,7 +147,8 @@ def optimise(
 
     FILE is CSV (also compressed; semicolons, tabulators and decimal commas are recognised), Parquet, NPY or NPZ, a row
     for each point; or a folder of Parquet files. Of .npy and Parquet with more than a million rows only what is needed
-    is kept, and errors are estimated, with an interval. By default columns are standardised, ρ is 1 over the median
+    is kept. Where the errors of all points would take long, they are estimated from 100,000, with an interval; --exact
+    computes them. By default columns are standardised, ρ is 1 over the median
     squared distance, and a descent on the trace error itself moves landmarks until more steps gain little;
     --method radial-skd is the paper's own method. What was chosen is printed with its reason.
 
@@ -234,7 +236,7 @@ def _optimised(request: Request, jobs: int | None, client: Any) -> tuple[Optimis
                 optimised = request.optimised(dataset, chosen, bar.progress, bar.watch, client)
             seconds = time.monotonic() - began
             tell("computing the trace error …")
-            optimised = _judged(optimised)
+            optimised = optimised.or_start()
             return optimised, _report(optimised, seconds, stop)
 
     def interrupted() -> None:
@@ -245,21 +247,6 @@ def _optimised(request: Request, jobs: int | None, client: Any) -> tuple[Optimis
         tell("stopping; the best so far is kept (Ctrl-C again: it is not)")
 
     return interruptible(work, interrupted)
-
-
-def _judged(optimised: Optimised) -> Optimised:
-    """The better of start and end; where the cluster fails over it, what was found is not lost."""
-    if optimised.cluster is None:
-        return optimised.or_start()
-    from ..running.cluster import is_its_own
-
-    try:
-        return optimised.or_start()
-    except Exception as error:
-        if not is_its_own(error):
-            raise
-        tell(f"the cluster failed ({type(error).__name__}); computing here instead …")
-        return optimised.alone().or_start()
 
 
 class _Reading:
@@ -354,8 +341,8 @@ def _report(optimised: Optimised, seconds: float, stop: threading.Event) -> str:
 def _sure(estimate: Estimate) -> str:
     low, high = estimate.bounds
     return (
-        f"The errors are estimated from {estimate.points:,} points; the one after is between {low:.6g} and {high:.6g} "
-        f"with at least {100 * estimate.confidence:g} % confidence."
+        f"The errors are estimated from {estimate.points:,} points (--exact: from all); the one after is between "
+        f"{low:.6g} and {high:.6g} with at least {100 * estimate.confidence:g} % confidence."
     )
 
 
