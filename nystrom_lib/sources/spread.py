@@ -68,10 +68,7 @@ class SpreadSource(Source):
         """What the blocks come to, some at a time."""
         client, lookout = self._client, Lookout(self._client)
         share = -(-len(spans) // (SHARES * lookout.threads()))
-        try:
-            sent, work = client.scatter([self.here, task], broadcast=True, hash=False)
-        except OSError as error:
-            raise TimeoutError("it cannot be reached") from error
+        sent, work = lookout.send(self.here, task)
         mark = self.mark()
         parts = [
             client.submit(_done, sent, work, spans[k : k + share], mark, pure=False)
@@ -102,6 +99,14 @@ class Lookout:
             raise TimeoutError("it has no workers")
         return count
 
+    def send(self, *things: Any) -> Any:
+        """What every worker is to have."""
+        self.threads()
+        try:
+            return self._client.scatter(list(things), broadcast=True, hash=False)
+        except OSError as error:
+            raise TimeoutError("it cannot be reached") from error
+
     def look(self) -> None:
         """Called while waiting, however often; an error if there has been no worker for a while."""
         now = time.monotonic()
@@ -124,9 +129,11 @@ class Lookout:
                 self.look()
 
     def _count(self) -> int:
+        if self._client.status != "running":  # the scheduler is gone, and to ask it would take long
+            return 0
         try:
             return sum(self._client.nthreads().values())
-        except Exception:  # the scheduler is gone
+        except Exception:
             return 0
 
 

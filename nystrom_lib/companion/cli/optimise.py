@@ -223,17 +223,27 @@ def _optimised(request: Request, jobs: int | None, client: Any) -> tuple[Optimis
     from ..running.runner import interruptible
     from ..studies import large_data
 
-    with _Reading() as reading:
-        dataset = large_data.load(request.source, request.seed, reading, client)
+    with _bar(desc="reading", unit=" rows", unit_scale=True) as bar:
+        dataset = large_data.load(request.source, request.seed, lambda rows: bar.update(rows - bar.n), client)
     stop = threading.Event()
+
+    def progress(done: int) -> None:
+        if stop.is_set():
+            raise StopIteration
 
     def work() -> tuple[Optimised, str]:
         with nl.threads(jobs or nl._threads.available()):
             chosen = request.chosen(dataset)
             tell(f"{dataset.name}: {dataset.N:,} points; looking for {request.n:,} landmarks …")
             began = time.monotonic()
-            with _Bar(stop) as bar:
-                optimised = request.optimised(dataset, chosen, bar.progress, bar.watch, client)
+            form = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}, {postfix}"
+            with _bar(desc="descent", total=1.0, bar_format=form) as bar:
+
+                def watch(share: float, error: float) -> None:
+                    bar.set_postfix_str(f"mean error {error:.4g}", refresh=False)
+                    bar.update(share - bar.n)
+
+                optimised = request.optimised(dataset, chosen, progress, watch, client)
             seconds = time.monotonic() - began
             tell("computing the trace error …")
             optimised = optimised.or_start()
@@ -249,57 +259,11 @@ def _optimised(request: Request, jobs: int | None, client: Any) -> tuple[Optimis
     return interruptible(work, interrupted)
 
 
-class _Reading:
-    """How many rows of a large file have been read; nothing for a small one."""
+def _bar(**how: Any) -> Any:
+    """A bar on a terminal, shown from its second tenth of a second on; nothing elsewhere."""
+    from tqdm import tqdm
 
-    def __init__(self) -> None:
-        self._bar: Any = None
-
-    def __enter__(self) -> _Reading:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.close()
-
-    def __call__(self, rows: int) -> None:
-        if self._bar is None:
-            from tqdm import tqdm
-
-            tell("reading all rows once …")
-            self._bar = tqdm(unit=" rows", unit_scale=True, dynamic_ncols=True, disable=not sys.stderr.isatty())
-        self._bar.update(rows - self._bar.n)
-
-
-class _Bar:
-    """How far the descent has come, with the error so far; nothing where there is no terminal."""
-
-    def __init__(self, stop: threading.Event) -> None:
-        self._stop = stop
-        self._bar: Any = None
-
-    def __enter__(self) -> _Bar:
-        from tqdm import tqdm
-
-        if sys.stderr.isatty():
-            form = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}, {postfix}"
-            self._bar = tqdm(total=1.0, desc="descent", dynamic_ncols=True, bar_format=form)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.close()
-
-    def progress(self, done: int) -> None:
-        """Between steps."""
-        if self._stop.is_set():
-            raise StopIteration
-
-    def watch(self, share: float, error: float) -> None:
-        """Now and then."""
-        if self._bar is not None:
-            self._bar.set_postfix_str(f"mean error {error:.4g}", refresh=False)
-            self._bar.update(share - self._bar.n)
+    return tqdm(delay=0.1, dynamic_ncols=True, disable=not sys.stderr.isatty(), **how)
 
 
 # -- saying it -------------------------------------------------------------------------------------------------

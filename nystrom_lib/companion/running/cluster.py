@@ -176,11 +176,12 @@ def found_there(
     """Landmarks from each of some seeds, by a worker each; what they are does not depend on who finds them."""
     data = X.here if isinstance(X, SpreadSource) else X
     found: list[nl.Landmarks] = []
+    lookout = Lookout(client)
     try:
-        sent = client.scatter(data, broadcast=True, hash=False)
+        (sent,) = lookout.send(data)
         futures = [client.submit(_found, kernel, sent, n, seed, dict(how), pure=False) for seed in seeds]
         for future in futures:
-            found.append(Lookout(client).result(future))
+            found.append(lookout.result(future))
     except Exception as error:
         if not is_its_own(error):
             raise
