@@ -17,6 +17,7 @@ import pytest
 
 import nystrom_lib as nl
 from nystrom_lib.sources import arrays, base
+from nystrom_lib.sources.prepared import Prepared
 
 ROWS = np.random.default_rng(0).normal([3.0, -100.0, 0.0], [1.0, 5.0, 1e-3], size=(1000, 3))
 
@@ -153,6 +154,14 @@ def test_a_source_of_a_source_goes_back_to_what_is_stored() -> None:
     twice = nl.open_data(once, columns=["x1"], standardise=True)
     assert np.allclose(twice.in_original_units(twice.all())[:, 0], 2.0 * ROWS[:, 1] + 1.0, rtol=1e-12)
     assert np.allclose(nl.open_data(once, without=[0]).in_original_units(once.rows([4])[:, 1:]), 2 * ROWS[[4], 1:] + 1)
+
+
+def test_two_scalings_are_undone_together() -> None:
+    """By numbers of our own: data that are standardised already have mean 0, which would hide what is done with it."""
+    once = Prepared(nl.open_data(ROWS), range(3), mean=np.array([1.0, 2.0, 3.0]), scale=np.array([2.0, 4.0, 8.0]))
+    twice = Prepared(once, [1], mean=np.array([-7.0]), scale=np.array([0.5]))
+    assert np.allclose(twice.all()[:, 0], ((ROWS[:, 1] - 2.0) / 4.0 + 7.0) / 0.5, rtol=1e-12)
+    assert np.allclose(twice.in_original_units(twice.all()), ROWS[:, [1]], rtol=1e-12)
 
 
 def test_mean_and_scale_far_from_zero_and_in_many_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
