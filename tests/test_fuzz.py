@@ -170,7 +170,7 @@ CALLS: dict[str, tuple[Callable[..., Any], str]] = {
     "kernel_by_name": (used(nl.kernel_by_name), "name rho"),
     "threads": (threads, "count"),
 }  # fmt: skip
-ALLOWED = (ValueError, TypeError, nl.DescentError)
+ALLOWED = (ValueError, TypeError, FileNotFoundError, nl.DescentError)
 
 
 def numbers(result: Any) -> Iterator[np.ndarray]:
