@@ -178,9 +178,9 @@ def numbers(result: Any) -> Iterator[np.ndarray]:
     if isinstance(result, str | bytes | None.__class__ | nl.Kernel):
         return
     if dataclasses.is_dataclass(result):
-        # what was not asked for is NaN, and says so in its docstring
+        # what was not asked for is NaN, and bounds may have no end; their docstrings say so
         fields = {field.name: getattr(result, field.name) for field in dataclasses.fields(result)}
-        result = [entry for name, entry in fields.items() if name not in ("frobenius", "spectral")]
+        result = [entry for name, entry in fields.items() if name not in ("frobenius", "spectral", "bounds")]
     if isinstance(result, tuple | list):
         for entry in result:
             yield from numbers(entry)
