@@ -36,7 +36,8 @@ class Estimate:
     """A sum over all the data, from some of them."""
 
     value: float  #: the estimate, which has no bias
-    bounds: tuple[float, float]  #: between which the sum is with at least this confidence, whatever the data
+    #: around the sum with at least this confidence, whatever the data; without an end where the kernel is not radial
+    bounds: tuple[float, float]
     normal: tuple[float, float]  #: the same by the central limit theorem: narrower, and right for many points
     confidence: float  #: how sure that is
     points: int  #: how many points it is from
