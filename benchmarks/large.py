@@ -49,6 +49,7 @@ class Size:
     trace: list[float]  #: before and after
     bounds: list[float]  #: of the latter
     bytes_on_disk: int
+    commit: str  #: what was measured; sizes may be renewed one by one
 
     @property
     def met(self) -> bool:
@@ -120,7 +121,8 @@ def measure(N: int, folder: Path) -> Size:
     finally:
         path.unlink()
     peaks = {"library": found["peak"], "command": json.loads(printed.splitlines()[-1])}
-    return Size(N, found["seconds"] | {"command": seconds}, peaks, found["trace"], list(found["bounds"]), size)
+    times, commit = found["seconds"] | {"command": seconds}, machine.commit()
+    return Size(N, times, peaks, found["trace"], list(found["bounds"]), size, commit)
 
 
 def _child(what: str, path: Path) -> tuple[float, str]:
@@ -135,12 +137,11 @@ def _child(what: str, path: Path) -> tuple[float, str]:
 def table(sizes: list[Size], where: dict[str, Any]) -> str:
     """For people."""
     columns = ["N", "on disk", *(what for what, _ in STEPS.values())]
-    columns += ["peak memory, library", "peak memory, command", "trace error", "bars"]
+    columns += ["peak memory, library", "peak memory, command", "trace error", "bars", "commit"]
     lines = [
         "# A hundred million points",
         "",
-        f"- {where['processor']}, {where['cores']} cores, {where['system']}; commit {where['commit']},",
-        f"  {where['date']}.",
+        f"- {where['processor']}, {where['cores']} cores, {where['system']}; last measured {where['date']}.",
         f"- d = {DIMENSION}, float32, n = {LANDMARKS:,} landmarks; twenty Gaussians, standardised.",
         "- Seconds by the clock; peak memory is the largest resident size of the process, as the system counts it.",
         "  Files are read from the system's cache where it has room for them.",
@@ -159,6 +160,7 @@ def table(sizes: list[Size], where: dict[str, Any]) -> str:
             *(f"{size.peak[process] / 1e6:,.0f} MB" for process in ("library", "command")),
             f"{size.trace[0]:.5g} → {size.trace[1]:.5g} ({low:.5g} to {high:.5g})",
             "met" if size.met else "**missed**",
+            size.commit,
         ]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
@@ -208,7 +210,9 @@ def main() -> None:
                 print(f"N = {N:,}: {sizes[-1].seconds['command']:.1f} s", flush=True)
     sizes.sort(key=lambda size: size.N)
     where = machine.describe()
-    record.write_text(json.dumps({"machine": where, "sizes": [asdict(size) for size in sizes]}, indent=1) + os.linesep)
+    constants = {"d": DIMENSION, "landmarks": LANDMARKS, "points": POINTS}
+    measured = {"machine": where, **constants, "sizes": [asdict(size) for size in sizes]}
+    record.write_text(json.dumps(measured, indent=1) + os.linesep)
     (asked.out / "large.md").write_text(table(sizes, where), encoding="utf-8")
     plot(sizes, asked.out)
 

@@ -20,6 +20,8 @@ Indices = NDArray[np.int64]
 NEIGHBOURS = 20  #: landmarks that a point uses, unless another number is given
 _NUMBERS = 2**21  # contributions to a gradient that are kept at a time
 _TREE = 5  # up to so many coordinates a tree finds the nearest landmarks sooner than a look at all of them
+_LEAF = 32  # landmarks of a leaf of that tree: about as many as are looked for
+_SPREAD = 2**15  # from so many landmarks on, points are looked up in an order in which neighbours follow each other
 
 
 def radial(kernel: Kernel) -> Kernel:
@@ -60,11 +62,14 @@ class LocalLoops:
         """A search by a tree of the landmarks."""
         from scipy.spatial import cKDTree
 
-        tree = cKDTree(sample)
+        tree = cKDTree(sample, _LEAF)
 
         def search(points: Array) -> Indices:
             workers = available() if len(points) * self.k > 5000 else 1
-            near: Indices = tree.query(points, self.k, workers=workers)[1].reshape(len(points), self.k)
+            # what one point has read of a large tree is still in the cache for the next
+            order = cKDTree(points).indices if self.n > _SPREAD else np.arange(len(points))
+            near = np.empty((len(points), self.k), dtype=np.int64)
+            near[order] = tree.query(points[order], self.k, workers=workers)[1].reshape(near.shape)
             return np.minimum(near, self.n - 1)  # n stands for none, where even the nearest are infinitely far away
 
         return search

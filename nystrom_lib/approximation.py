@@ -39,14 +39,17 @@ def pivoted_cholesky(
     return np.ascontiguousarray(np.tril(factor[:rank, :rank])), pivots[:rank].astype(np.int64) - 1
 
 
-def room_for(n: int, told: str) -> None:
-    """Refuse more landmarks than a factor of their kernel matrix has memory for; ``told`` begins the sentence."""
+def room_for(n: int, told: str, instead: str) -> None:
+    """Refuse more landmarks than a factor of their kernel matrix has memory for.
+
+    ``told`` begins the sentence, ``instead`` names what does without, if anything does.
+    """
     size, there = _COPIES * 8.0 * n * n, memory()
     if size > there:
         most = int((there / 8.0 / _COPIES) ** 0.5)
         raise ValueError(
-            f"{told} at most {most:,}, for a factor of K_S takes {gigabytes(size)} of {gigabytes(there)} of memory: "
-            "LocalApproximation does without."
+            f"{told} at most {most:,}, for a factor of K_S takes {gigabytes(size)} of {gigabytes(there)} of memory"
+            + (f": {instead} does without." if instead else ".")
         )
 
 
@@ -79,7 +82,8 @@ class NystromApproximation:
     def __init__(self, kernel: Kernel, sample: ArrayLike) -> None:
         self.kernel = require(kernel)
         self.sample = check.float_points("sample", sample)
-        room_for(len(self.sample), f"sample has {len(self.sample):,} points; it must have")
+        instead = "LocalApproximation" if self.kernel.radial else ""
+        room_for(len(self.sample), f"sample has {len(self.sample):,} points; it must have", instead)
         self._factor, self._pivots = pivoted_cholesky(self.kernel.matrix(self.sample))
 
     @property

@@ -36,7 +36,8 @@ class Estimate:
     """A sum over all the data, from some of them."""
 
     value: float  #: the estimate, which has no bias
-    bounds: tuple[float, float]  #: between which the sum is with at least this confidence, whatever the data
+    #: around the sum with at least this confidence, whatever the data; without an end where the kernel is not radial
+    bounds: tuple[float, float]
     normal: tuple[float, float]  #: the same by the central limit theorem: narrower, and right for many points
     confidence: float  #: how sure that is
     points: int  #: how many points it is from
@@ -128,7 +129,7 @@ def estimate_radial_skd(
     points = check.whole("points", points, least=2)
     confidence = as_confidence(confidence)
     rng = check.generator("seed", seed)
-    norm = float(kernel.squared(sample).sum())
+    norm = float(_over_sample(kernel, sample, sample).sum())
     drawn = [source.draw(points, rng) for _ in range(2)]
     x, y = (source.rows(numbers.ravel()).astype(np.float64) for numbers in drawn)
     terms = _squared_of_pairs(kernel, x, y)

@@ -17,6 +17,7 @@ from ._local import NEIGHBOURS
 from ._threads import one_pool, threads
 from ._validation import Array, as_writable
 from .advice import advised_batch_size, advised_iterations, advised_step
+from .approximation import room_for
 from .descent import Budget, DescentError, Draw, Look, follow, independent_batches, no_batches, shuffled_batches
 from .exchange import AdamWithExchanges
 from .kernels import Kernel, require
@@ -178,6 +179,8 @@ class _Search:
             self.reasons.append(f"A descent on {method!r}: {why}.")
         else:
             self.reasons.append(f"A descent on {method!r}, as asked.")
+        if method == "trace":
+            room_for(self.n, f"n is {self.n:,}; it must be", "method='local-trace'" if self.kernel.radial else "")
         return method, OBJECTIVES[method](self.kernel, self._looked_at(method))
 
     def _looked_at(self, method: str) -> NDArray[Any]:

@@ -88,12 +88,13 @@ class LocalApproximation:
         from scipy.sparse import csr_array
 
         data, loops = self._points(x)
-        near, values = [], []
+        m, n, done = len(data), len(self.sample), 0
+        values, near = np.empty((m, loops.k)), np.empty((m, loops.k), np.int32)
         for points, nearest in loops.each(self.sample, data):
-            values.append(loops.weights(self.sample, points, nearest).ravel())
-            near.append(nearest.ravel().copy())
-        m, n = len(data), len(self.sample)
-        return csr_array((np.concatenate(values), np.concatenate(near), loops.k * np.arange(m + 1)), shape=(m, n))
+            rows = slice(done, done + len(points))
+            values[rows], near[rows] = loops.weights(self.sample, points, nearest), nearest
+            done = rows.stop
+        return csr_array((values.ravel(), near.ravel(), loops.k * np.arange(m + 1)), shape=(m, n))
 
     @steady
     def block(self, x: ArrayLike, y: ArrayLike) -> Array:

@@ -37,6 +37,7 @@ GOOD: dict[str, Any] = {
     "estimator": "one-sample", "matrix": np.eye(4), "indices": [0, 1], "rho": 1.0, "nu": 1.5, "lengthscale": 1.0,
     "alpha": 1.0, "degree": 2, "offset": 1.0, "scale": 1.0, "beta": 0.5, "beta1": 0.5, "beta2": 0.5, "memory": 3,
     "way": "kmeans", "a": X, "b": S, "N": 20, "count": 2, "dtype": np.float64, "progress": None, "name": "gaussian",
+    "points": 5, "confidence": 0.9, "columns": None, "without": (), "standardise": True, "missing": "refuse",
     "seconds": None, "best": None, "precision": "auto", "parameters": (1.0,), "constants": (1.0, 1.0, 1.0),
 }  # fmt: skip
 
@@ -90,6 +91,21 @@ def objective(make: Callable[..., nl.Objective]) -> Callable[..., Any]:
     return both
 
 
+def opened(data: Any, columns: Any, without: Any, standardise: Any, missing: Any, progress: Any) -> Any:
+    how = {"columns": columns, "without": without, "standardise": standardise, "missing": missing}
+    return nl.open_data(data, progress=progress, **how).check().all()
+
+
+def rows_of(indices: Any, points: Any) -> Any:
+    source = nl.open_data(X, standardise=True)
+    return source.rows(indices), source.in_original_units(points)
+
+
+def local(kernel: Any, sample: Any, neighbours: Any, data: Any) -> Any:
+    found = nl.LocalApproximation(kernel, sample, neighbours)
+    return found.weights(data).toarray(), found.residuals(data), found.block(data, sample)
+
+
 def threads(count: Any) -> None:
     with nl.threads(count):
         pass
@@ -126,6 +142,12 @@ CALLS: dict[str, tuple[Callable[..., Any], str]] = {
         nl.stochastic_gradient_descent, "kernel data sample * step iterations batch_size seed record_every estimator",
     ),
     "nystrom_errors": (nl.nystrom_errors, "kernel data sample norms * precision"),
+    "nystrom_errors from some points": (nl.nystrom_errors, "kernel data sample norms * points seed confidence"),
+    "nystrom_errors by neighbours": (nl.nystrom_errors, "kernel data sample norms * points neighbours"),
+    "estimate_radial_skd": (nl.estimate_radial_skd, "kernel data sample points * seed confidence"),
+    "open_data": (opened, "data columns without standardise missing progress"),
+    "Source": (rows_of, "indices a"),
+    "LocalApproximation": (local, "kernel sample neighbours data"),
     "best_rank_errors": (nl.best_rank_errors, "kernel data n norms"),
     "approximation_factors": (nl.approximation_factors, "kernel data sample norms * best"),
     "nystrom_from_columns": (nl.nystrom_from_columns, "matrix indices"),
@@ -148,7 +170,7 @@ CALLS: dict[str, tuple[Callable[..., Any], str]] = {
     "kernel_by_name": (used(nl.kernel_by_name), "name rho"),
     "threads": (threads, "count"),
 }  # fmt: skip
-ALLOWED = (ValueError, TypeError, nl.DescentError)
+ALLOWED = (ValueError, TypeError, FileNotFoundError, nl.DescentError)
 
 
 def numbers(result: Any) -> Iterator[np.ndarray]:
@@ -156,9 +178,9 @@ def numbers(result: Any) -> Iterator[np.ndarray]:
     if isinstance(result, str | bytes | None.__class__ | nl.Kernel):
         return
     if dataclasses.is_dataclass(result):
-        # what was not asked for is NaN, and says so in its docstring
+        # what was not asked for is NaN, and bounds may have no end; their docstrings say so
         fields = {field.name: getattr(result, field.name) for field in dataclasses.fields(result)}
-        result = [entry for name, entry in fields.items() if name not in ("frobenius", "spectral")]
+        result = [entry for name, entry in fields.items() if name not in ("frobenius", "spectral", "bounds")]
     if isinstance(result, tuple | list):
         for entry in result:
             yield from numbers(entry)

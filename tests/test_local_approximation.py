@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import nystrom_lib as nl
-from nystrom_lib import _memory, approximation, local_approximation
+from nystrom_lib import _memory, approximation, estimates, local_approximation
 from nystrom_lib import landmarks as landmarks_module
+from nystrom_lib.starts import cholesky
 from tests.bits import differing, digest
 from tests.cases import Floats, cloud, pair
 
@@ -82,6 +83,17 @@ def test_panels_and_blocks_leave_nothing_out(monkeypatch: pytest.MonkeyPatch) ->
     assert np.array_equal(found.residuals(X), residuals) and np.array_equal(found.weights(X).toarray(), weights)
 
 
+def test_the_order_in_which_points_are_looked_up_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Catches neighbours that are given to another point; those of more landmarks than a cache holds are sorted."""
+    from nystrom_lib import _local
+
+    X, S = cloud(3, 300, 50)
+    found = nl.LocalApproximation(KERNEL, S, 5)
+    residuals, weights = found.residuals(X), found.weights(X).toarray()
+    monkeypatch.setattr(_local, "_SPREAD", 0)
+    assert np.array_equal(found.residuals(X), residuals) and np.array_equal(found.weights(X).toarray(), weights)
+
+
 def test_points_on_disk_are_as_good(tmp_path: Path) -> None:
     X, S = cloud(3, 100, 30)
     np.save(tmp_path / "x.npy", X.astype(np.float32))
@@ -138,6 +150,34 @@ def test_what_does_not_fit_is_refused_in_a_sentence() -> None:
     with pytest.raises(ValueError, match=sentence):
         nl.nystrom_errors(KERNEL, X, S)
     assert nl.LocalApproximation(KERNEL, S).residuals(X).shape == (60,)
+    with pytest.raises(ValueError, match=sentence + r"LocalTraceError does without\.$"):
+        nl.TraceError(KERNEL, X).gradient(S)
+    with pytest.raises(ValueError, match=r"^n is 30; it must be at most 25, .* memory: method='local-trace' does "):
+        nl.find_landmarks(KERNEL, X, 30, method="trace")
+    with pytest.raises(ValueError, match=r"^n is 30; it must be at most 25, for a factor of K_S takes .* of memory\.$"):
+        nl.find_landmarks(nl.Polynomial(), X, 30)
+
+
+@pytest.mark.parametrize("way", ["rpcholesky", "greedy"])
+def test_a_start_that_does_not_fit_is_refused_in_a_sentence(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cholesky, "memory", lambda: 8 * 60 * 25)
+    X, _ = cloud(2, 60, 1)
+    nl.initial_sample(KERNEL, X, 25, way, seed=0)
+    sentence = r"^n is 26; it must be at most 25, for n rows of 60 numbers take .* of memory: 'uniform' does without\.$"
+    with pytest.raises(ValueError, match=sentence):
+        nl.initial_sample(KERNEL, X, 26, way, seed=0)
+
+
+def test_r_is_estimated_without_a_matrix_of_the_landmarks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Catches K_S in memory: of many landmarks no more than a panel is."""
+    X, S = cloud(2, 200, 90)
+    expected = nl.estimate_radial_skd(KERNEL, X, S, 100)
+    largest = []
+    squared = nl.Gaussian.squared
+    monkeypatch.setattr(nl.Gaussian, "squared", lambda *a: largest.append(squared(*a).size) or squared(*a))
+    monkeypatch.setattr(estimates, "_VALUES", 900)
+    assert nl.estimate_radial_skd(KERNEL, X, S, 100).value == pytest.approx(expected.value, rel=1e-12)
+    assert max(largest) <= 900
 
 
 @pytest.mark.usefixtures("small_machine")

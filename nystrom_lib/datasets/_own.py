@@ -162,7 +162,7 @@ def _position(column: Column, names: tuple[str, ...], argument: str) -> int:
         return int(column)
     hint = check.did_you_mean(wanted, names)
     shown = ", ".join(map(repr, names[:20])) + (", …" if len(names) > 20 else "")
-    raise ValueError(f"{argument} names {column!r}, which is no column{hint}; there are {shown}.")
+    raise ValueError(f"{argument} names {check.shown(column)}, which is no column{hint}; there are {shown}.")
 
 
 def _is_list(value: Any) -> bool:

@@ -228,7 +228,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
 
     def _selected(self, meaning: Meaning, X: Any) -> tuple[Any, NDArray[np.int64] | None]:
         rng, n, kernel = check_random_state(self.random_state), self._number(X.shape[0]), meaning.kernel
-        room_for(n, f"n_components is {n:,}; it must be")
+        room_for(n, f"n_components is {n:,}; it must be", "LocalApproximation")
         if self.landmarks == "uniform":
             return None, rng.permutation(X.shape[0])[:n].astype(np.int64)  # scikit-learn's draw
         self._refuse_impossible(kernel)

@@ -13,6 +13,7 @@ from .._core import profiles, trace
 from .._sums import middle
 from .._threads import one_pool
 from .._validation import Array
+from ..approximation import room_for
 from ..criteria import nystrom_errors
 from .base import Evaluate, Indices, Objective
 
@@ -74,6 +75,8 @@ class TraceLoops:
     """The compiled loops of one objective, with their buffers for n landmarks."""
 
     def __init__(self, objective: TraceError, n: int, points: int) -> None:
+        instead = "LocalTraceError" if objective.kernel.radial else ""
+        room_for(n, f"sample has {n:,} points; it must have", instead)
         self.objective = objective
         self.n, self.d = n, objective.data.shape[1]
         self.points = min(points, trace.BLOCK)

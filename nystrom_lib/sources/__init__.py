@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import _validation as check
 from ..datasets._own import Column, column_positions
-from .arrays import ArraySource, SlicedSource
+from .arrays import ArraySource, SlicedSource, said
 from .base import Progress, Source
 from .npy import open_npy
 from .parquet import ENDINGS, open_parquet
@@ -98,9 +98,17 @@ def _opened(data: Any, columns: Sequence[Column] | None, without: Sequence[Colum
         source = open_npy(path)
     elif isinstance(data, Source):
         source = data
-    elif all(hasattr(data, name) for name in ("shape", "dtype", "chunks", "__getitem__")):
+    elif _is_sliced(data):
         source = SlicedSource(data)
     else:
         source = ArraySource(check.as_array("data", data))
     used = chosen(source.columns)
     return source if used == list(range(source.d)) else Prepared(source, used)
+
+
+def _is_sliced(data: Any) -> bool:
+    """Whether it is an array of Dask, HDF5 or Zarr; of a file that was closed HDF5 knows nothing any more."""
+    try:
+        return all(hasattr(data, name) for name in ("shape", "dtype", "chunks", "__getitem__"))
+    except Exception as error:
+        raise ValueError(f"data cannot be read ({said(error)}).") from error

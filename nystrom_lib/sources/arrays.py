@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .base import BLOCK_ROWS, Chunked, Indices, Source, kept_type, numbered, told_shape
+
+LEAST = 2**10  #: rows that are read at a time at least, where chunks of HDF5 or Zarr are smaller
 
 
 class ArraySource(Source):
@@ -37,7 +41,30 @@ class SlicedSource(Chunked):
         self._sliced = sliced
 
     def _chunk(self, k: int) -> NDArray[Any]:
-        return np.asarray(self._sliced[int(self.edges[k]) : int(self.edges[k + 1])])
+        start, stop = int(self.edges[k]), int(self.edges[k + 1])
+        try:
+            return np.asarray(self._sliced[start:stop])
+        except Exception as error:  # whatever the library behind it raises
+            raise ValueError(f"{self.name} cannot be read from row {start} to {stop - 1} ({said(error)}).") from error
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A data set of HDF5 cannot be sent, but is in a file that others can open."""
+        state, file = super().__getstate__(), getattr(self._sliced, "file", None)
+        if file is not None:
+            state |= {"_sliced": None, "_place": (os.path.abspath(file.filename), self._sliced.name)}
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        file, name = state.pop("_place", (None, None))
+        self.__dict__.update(state)
+        if file is not None:
+            self._sliced = import_module("h5py").File(file, "r")[name]
+
+
+def said(error: Exception) -> str:
+    """What kind of error it is, and the first line of what another library says of it."""
+    words = str(error).strip().splitlines() or [""]
+    return f"{type(error).__name__}: {words[0].rstrip('.')}" if words[0] else type(error).__name__
 
 
 def _known(name: str, sliced: Any) -> tuple[int, ...]:
@@ -50,5 +77,9 @@ def _known(name: str, sliced: Any) -> tuple[int, ...]:
 def _chunks(chunks: Any, N: int) -> Indices:
     """Where chunks of rows begin, and N; Dask tells the size of each, the others one for all, or None."""
     rows = chunks[0] if chunks else BLOCK_ROWS
-    inner = np.cumsum(rows)[:-1] if isinstance(rows, tuple) else np.arange(rows, N, rows)
+    if isinstance(rows, tuple):
+        inner = np.cumsum(rows)[:-1]
+    else:
+        step = rows * -(-LEAST // rows)
+        inner = np.arange(step, N, step)
     return np.concatenate([[0], inner, [N]]).astype(np.int64)

@@ -203,8 +203,8 @@ class Source(ABC):
 
     def in_original_units(self, points: ArrayLike) -> Array:
         """Undo the standardisation: points among the rows, such as landmarks, in the units of what is stored."""
-        points = np.array(points, dtype=np.float64)
-        return points if self.mean is None or self.scale is None else self.mean + self.scale * points
+        points = check.float_points("points", points, dimension=self.d)
+        return points.copy() if self.mean is None or self.scale is None else self.mean + self.scale * points
 
     # --- serving those
 

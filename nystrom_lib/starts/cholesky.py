@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._memory import gigabytes, memory
 from .._validation import Array
 from ..kernels import Kernel
 from .base import Indices
@@ -25,7 +26,7 @@ class PartialCholesky:
         self.residual = diagonal.copy()  #: K(x, x) − K̂(x, x), 0 where it is rounding
         self.floor = FLOOR * diagonal
         self.pivots = np.empty(0, np.int64)
-        self._factor = np.empty((n, len(data)))
+        self._factor = _empty(n, len(data))
 
     def between(self, pivots: Indices) -> Array:
         """What the pivots so far leave of K among the given points."""
@@ -47,3 +48,14 @@ class PartialCholesky:
         self.residual[self.residual <= self.floor] = 0.0
         self.residual[pivots] = 0.0
         self.pivots = np.concatenate([self.pivots, pivots])
+
+
+def _empty(n: int, N: int) -> Array:
+    """Room for the factor, or a sentence."""
+    size, there = 8.0 * n * N, memory()
+    if size > there:
+        raise ValueError(
+            f"n is {n:,}; it must be at most {int(there / 8.0 / N):,}, for n rows of {N:,} numbers take "
+            f"{gigabytes(size)} of {gigabytes(there)} of memory: 'uniform' does without."
+        )
+    return np.empty((n, N))

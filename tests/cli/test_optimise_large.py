@@ -1,7 +1,9 @@
 """``nystrom optimise`` on what is too large to be read whole, and on folders of Parquet files."""
 
+import itertools
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import nystrom_lib as nl
+from nystrom_lib.companion.experiments.components import File
+from nystrom_lib.companion.studies import large_data, own_data
 
 from .conftest import all_refused, call, fine
 from .test_optimise import printed
@@ -36,7 +40,7 @@ def folder_of(rows: np.ndarray, folder: Path) -> Path:
 
 def test_a_large_file_is_read_as_needed_and_its_errors_are_estimated(large: Path, tmp_path: Path) -> None:
     """Landmarks in the file's units, the row without a value left out, and bounds that hold for the exact error."""
-    said = fine(call("optimise", large, *QUICK, cwd=tmp_path))
+    said = fine(call("optimise", large, *QUICK, "-n", 200, cwd=tmp_path))
     record = json.loads((tmp_path / "landmarks.json").read_text(encoding="utf-8"))
     assert "N = 1,099,999, d = 2; rows with missing values: 1" in said
     assert "Of 1,099,999 points it looks at 1,000,000, drawn at random." in said
@@ -49,7 +53,32 @@ def test_a_large_file_is_read_as_needed_and_its_errors_are_estimated(large: Path
     known = record["trace"]["after_is_estimated"]
     assert known["bounds"][0] < exact < known["bounds"][1] and known["points"] == 100_000
     assert printed(said, "after") == float(f"{record['trace']['after']:.6g}") < printed(said, "before")
-    assert "The errors are estimated from 100,000 points" in said and "Uniform landmarks would need" in said
+    assert "The errors are estimated from 100,000 points (--exact: from all);" in said
+    assert "Uniform landmarks would need" in said
+
+
+def test_errors_are_estimated_where_all_points_would_take_long() -> None:
+    """Whatever N, what is computed costs no more than the larger of an estimate and about a second of work."""
+    for N, n in itertools.product(10 ** np.arange(2, 10), (1, 10, 100, 1000, 10_000)):
+        work = large_data.POINTS * n * n
+        if large_data.exact_is_cheap(int(N), n):
+            assert N * n * n <= max(work, 2e10)
+        else:
+            assert N > large_data.POINTS and N * (n * n + 1000) > 2e10
+    rng, n = np.random.default_rng(0), 20
+    for N, kept in ((3000, None), (5000, 1000)):
+        X = rng.normal(size=(N, 2))
+        dataset = nl.datasets.from_array(X, standardise=False)
+        request = own_data.Request(File(path="unused"), n, rho=1.0, iterations=3)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(large_data, "POINTS", 1000)
+            patch.setattr(large_data, "_SECOND", 4000.0 * (n * n + 1000))
+            optimised = request.optimised(dataset, request.chosen(dataset))
+            assert (optimised.estimate and optimised.estimate.points) == kept
+            exact = replace(optimised, request=replace(request, exact=True))
+            assert exact.estimate is None
+            trace = nl.nystrom_errors(nl.Gaussian(1.0), X, optimised.result.sample, "trace").trace
+            assert exact.after == pytest.approx(trace, rel=1e-9)
 
 
 def test_a_folder_of_parquet_files_is_one_file_in_parts(tmp_path: Path) -> None:

@@ -23,10 +23,16 @@ from nystrom_lib.companion.results.store import Store
 from nystrom_lib.companion.running import cluster as cluster_module
 from nystrom_lib.companion.running.runner import run
 from nystrom_lib.criteria import _BlockTrace
+from nystrom_lib.sources import spread
 
 from .small import EXPERIMENT, checksums, wait_until
 
 pytest.importorskip("distributed")
+
+#: Of which some repetitions are under way when a worker is killed.
+SLOWER = EXPERIMENT.replace(
+    descent=StochasticGradientDescent(step=2e-7, iterations=10_000, batch_size=10), record=Record()
+)
 
 
 class LocalCluster:
@@ -35,7 +41,7 @@ class LocalCluster:
     def __init__(self, folder: Path, root: Path) -> None:
         self._folder, self._root = folder, root
         self._file = folder / "scheduler.json"
-        self._scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--no-show")
+        self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--no-show")
         wait_until(self._file.is_file)
         self.workers: list[subprocess.Popen[bytes]] = []
 
@@ -55,7 +61,7 @@ class LocalCluster:
             return subprocess.Popen(command, cwd=self._folder, stdout=log, stderr=log, env=environment)
 
     def close(self) -> None:
-        for process in (*self.workers, self._scheduler):
+        for process in (*self.workers, self.scheduler):
             process.kill()
             process.wait()
 
@@ -98,19 +104,16 @@ def test_data_that_only_we_have_are_sent(cluster: LocalCluster, tmp_path: Path) 
 def test_a_worker_that_dies_costs_nothing(cluster: LocalCluster, tmp_path: Path) -> None:
     """Killed with repetitions under way; the other does them again, and the table is the same."""
     victim = cluster.add_worker()
-    slower = EXPERIMENT.replace(
-        descent=StochasticGradientDescent(step=2e-7, iterations=10_000, batch_size=10), record=Record()
-    )
     dataset = nl.datasets.bigaussian(200)
     counts: list[int] = []
 
     def kill() -> None:
-        with Store(tmp_path / "there", slower, dataset.sha256) as store:
+        with Store(tmp_path / "there", SLOWER, dataset.sha256) as store:
             wait_until(lambda: len(store.finished()) >= 8)
             victim.send_signal(signal.SIGKILL)
             counts.append(len(store.finished()))
 
-    with Store(tmp_path / "there", slower, dataset.sha256):
+    with Store(tmp_path / "there", SLOWER, dataset.sha256):
         pass
     killer = threading.Thread(target=kill)
     from distributed import Client
@@ -118,11 +121,11 @@ def test_a_worker_that_dies_costs_nothing(cluster: LocalCluster, tmp_path: Path)
     with Client(cluster.address, set_as_default=False) as client:
         client.wait_for_workers(3, timeout=60)
         killer.start()
-        there = run(slower, tmp_path / "there", cluster=cluster.address, progress=False)
+        there = run(SLOWER, tmp_path / "there", cluster=cluster.address, progress=False)
         killer.join()
         assert len(client.nthreads()) == 2
     assert counts[0] < 40, "the worker died before the end"
-    here = run(slower, tmp_path / "here", progress=False)
+    here = run(SLOWER, tmp_path / "here", progress=False)
     assert checksums(there) == checksums(here)
 
 
@@ -196,6 +199,87 @@ def test_a_worker_that_dies_in_a_pass_costs_nothing(cluster: LocalCluster, clien
     assert under_way, "it had nothing to lose"
     assert traces == list(nl.open_data(points, missing="drop").each(task))
     assert len(client.nthreads()) == 2
+
+
+@pytest.fixture
+def doomed(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Iterator[LocalCluster]:
+    """A cluster of one worker, for a test to kill."""
+    started = LocalCluster(tmp_path_factory.mktemp("doomed"), root)
+    started.add_worker()
+    yield started
+    started.close()
+
+
+@pytest.mark.parametrize("what", ["the workers", "the scheduler"])
+def test_a_cluster_that_is_lost_in_a_pass_costs_nothing_but_time(doomed: LocalCluster, points: Path, what: str) -> None:
+    """Catches a wait for ever, blocks left out or done twice; the next pass, and tries, are made here at once."""
+    from distributed import Client
+
+    with Client(doomed.address, set_as_default=False) as client:
+        client.wait_for_workers(1, timeout=60)
+        data = nl.open_data(points, missing="drop", cluster=client)
+        task = _BlockTrace(KERNEL, data.rows(np.arange(100)), None)
+        here = list(nl.open_data(points, missing="drop").each(task))
+        blocks = data.each(task)
+        traces = [next(blocks)]
+        victim = doomed.scheduler if what == "the scheduler" else doomed.workers[0]
+        victim.kill()
+        victim.wait()
+        with pytest.warns(UserWarning, match=r"^The cluster failed \(\w+\); the pass over .*points\.npy goes on "):
+            traces += blocks
+        assert traces == here
+        wait_until(lambda: client.status != "running" or not client.nthreads())
+        with pytest.warns(UserWarning, match=r"^The cluster failed \(it has no workers\); the pass over "):
+            assert list(data.each(task)) == here
+        with pytest.warns(UserWarning, match=r"^The cluster failed \(it has no workers\); what is left to try "):
+            found = cluster_module.found_there(client, KERNEL, data, 3, [4, 5], {"iterations": 2})
+        assert [one.sample.tolist() for one in found] == [
+            nl.find_landmarks(KERNEL, data.here, 3, seed=seed, iterations=2).sample.tolist() for seed in (4, 5)
+        ]
+
+
+def test_repetitions_that_nobody_is_left_to_do(
+    doomed: LocalCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Catches a wait for ever: one sentence, and what is stored is gone on from."""
+    monkeypatch.setattr(spread, "PATIENCE", 1.0)
+    dataset = nl.datasets.bigaussian(200)
+
+    def kill() -> None:
+        with Store(tmp_path, SLOWER, dataset.sha256) as store:
+            wait_until(lambda: len(store.finished()) >= 3)
+        doomed.workers[0].kill()
+
+    with Store(tmp_path, SLOWER, dataset.sha256):
+        pass
+    killer = threading.Thread(target=kill)
+    killer.start()
+    with pytest.raises(ClusterError, match=r"^The cluster failed \(no worker is left\); repetitions already stored "):
+        run(SLOWER, tmp_path, cluster=doomed.address, progress=False)
+    killer.join()
+    after = run(SLOWER, tmp_path, progress=False)
+    assert after.complete and 3 <= after.provenance["sessions"][0]["repetitions"] < SLOWER.m
+
+
+def test_optimise_goes_on_without_its_cluster(doomed: LocalCluster, points: Path, root: Path, tmp_path: Path) -> None:
+    """The scheduler is killed when the errors are begun with: landmarks and record are those of one machine."""
+    words, told = [str(points), "-n", "40", "--iterations", "20"], []
+    there_only = ["-o", str(tmp_path / "there.npy"), "--dask", doomed.address]
+    command = [sys.executable, "-m", "nystrom_lib", "optimise", *words, *there_only]
+    environment = {**os.environ, "PYTHONPATH": str(root)}
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    ) as there:
+        for line in there.stderr or ():
+            told.append(line)
+            if "computing the trace error" in line:
+                doomed.scheduler.kill()
+    assert there.returncode == 0, "".join(told)
+    assert any("the pass over" in line and "goes on here." in line for line in told)
+    CliRunner().invoke(optimise, [*words, "-o", str(tmp_path / "here.npy"), "--exact"], catch_exceptions=False)
+    records = [json.loads((tmp_path / f"{name}.json").read_text(encoding="utf-8")) for name in ("here", "there")]
+    assert records[0]["trace"] == records[1]["trace"]
+    assert np.array_equal(np.load(tmp_path / "here.npy"), np.load(tmp_path / "there.npy"))
 
 
 def test_what_is_wrong_with_the_data_is_said_by_whoever_reads_them(client: Any, points: Path) -> None:

@@ -16,7 +16,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import nystrom_lib as nl
-from nystrom_lib.sources import base
+from nystrom_lib.sources import arrays, base
+from nystrom_lib.sources.prepared import Prepared
 
 ROWS = np.random.default_rng(0).normal([3.0, -100.0, 0.0], [1.0, 5.0, 1e-3], size=(1000, 3))
 
@@ -49,7 +50,19 @@ def dask(rows: Any, folder: Path) -> Any:
     return da.from_array(rows, chunks=((400, 1, 599), (2, 1)))
 
 
-class Zarr:
+def hdf5(rows: Any, folder: Path, **how: Any) -> Any:
+    h5py = pytest.importorskip("h5py", reason="HDF5 is read with h5py, which no extra brings")
+    return h5py.File(folder / "rows.h5", "a").create_dataset("group/rows", data=rows, **how)
+
+
+def zarr(rows: Any, folder: Path) -> Any:
+    library = pytest.importorskip("zarr", reason="Zarr is read with zarr, which no extra brings")
+    array = library.open_array(folder / "rows.zarr", mode="w", shape=rows.shape, chunks=(300, 2), dtype=rows.dtype)
+    array[:] = rows
+    return array
+
+
+class Sliced:
     """What h5py and Zarr give: slices of an array, and the shape of its chunks."""
 
     def __init__(self, rows: Any, chunks: tuple[int, int] | None) -> None:
@@ -68,10 +81,19 @@ STORED: dict[str, Callable[[Any, Path], Any]] = {
     "npy by column": by_column,
     "parquet": parquet,
     "dask": dask,
-    "chunks": lambda rows, folder: Zarr(rows, (300, 3)),
-    "no chunks": lambda rows, folder: Zarr(rows, None),
+    "hdf5": hdf5,
+    "hdf5 in chunks": lambda rows, folder: hdf5(rows, folder, chunks=(90, 2), compression="gzip"),
+    "zarr": zarr,
+    "chunks": lambda rows, folder: Sliced(rows, (300, 3)),
+    "no chunks": lambda rows, folder: Sliced(rows, None),
 }
 every_kind = pytest.mark.parametrize("kind", STORED)
+
+
+@pytest.fixture(autouse=True)
+def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of HDF5 and Zarr are as small here as they say."""
+    monkeypatch.setattr(arrays, "LEAST", 1)
 
 
 # --- the contract ---------------------------------------------------------------------------------------------------
@@ -134,6 +156,14 @@ def test_a_source_of_a_source_goes_back_to_what_is_stored() -> None:
     assert np.allclose(nl.open_data(once, without=[0]).in_original_units(once.rows([4])[:, 1:]), 2 * ROWS[[4], 1:] + 1)
 
 
+def test_two_scalings_are_undone_together() -> None:
+    """By numbers of our own: data that are standardised already have mean 0, which would hide what is done with it."""
+    once = Prepared(nl.open_data(ROWS), range(3), mean=np.array([1.0, 2.0, 3.0]), scale=np.array([2.0, 4.0, 8.0]))
+    twice = Prepared(once, [1], mean=np.array([-7.0]), scale=np.array([0.5]))
+    assert np.allclose(twice.all()[:, 0], ((ROWS[:, 1] - 2.0) / 4.0 + 7.0) / 0.5, rtol=1e-12)
+    assert np.allclose(twice.in_original_units(twice.all()), ROWS[:, [1]], rtol=1e-12)
+
+
 def test_mean_and_scale_far_from_zero_and_in_many_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Catches a variance by squares of what is not centred, which has no digit left here."""
     monkeypatch.setattr(base, "BLOCK_ROWS", 7)
@@ -170,7 +200,7 @@ def test_a_gradient_from_shuffled_blocks_has_no_bias(monkeypatch: pytest.MonkeyP
     """Every outcome of drawing three rows from one chunk of 2, 2 and 1, each with its chance: the mean is exact."""
     monkeypatch.setattr(base, "PLACES", 1)
     data = np.array([[0.0, 0.2], [0.7, 0.1], [-1.0, 2.0], [0.3, 0.3], [5.0, 1.0]])
-    source = nl.open_data(Zarr(data, (2, 2)))
+    source = nl.open_data(Sliced(data, (2, 2)))
     objective, sample = nl.TraceError(nl.Gaussian(0.4), data), np.array([[0.1, 0.0], [0.5, 1.0]])
     mean, chances = np.zeros_like(sample), 0.0
     for outcome in itertools.product(range(5), repeat=4):
@@ -189,14 +219,22 @@ def test_few_chunks_are_drawn_from_row_by_row_and_many_in_places() -> None:
     rng = np.random.default_rng(0)
     rows = np.zeros((10_000, 1))
     assert nl.open_data(rows).draw(500, rng).shape == (500, 1)
-    assert nl.open_data(Zarr(rows, (100, 1))).draw(500, rng).shape == (500, 1)
-    many = nl.open_data(Zarr(rows, (10, 1)))
+    assert nl.open_data(Sliced(rows, (100, 1))).draw(500, rng).shape == (500, 1)
+    many = nl.open_data(Sliced(rows, (10, 1)))
     drawn = many.draw(500, rng)
     assert drawn.shape == (128, 4)
     assert all(len(set(place // 10)) == 1 for place in drawn) and len(set(drawn[:, 0] // 10)) > 100
     assert 490 < len(set(nl.open_data(rows).choose(500, rng))) == 500
     assert np.array_equal(many.choose(20_000, rng), np.arange(10_000))
     assert len(many.choose(500, rng)) == 512
+
+
+def test_tiny_chunks_are_read_many_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arrays, "LEAST", 100)
+    for rows, edges in ((7, [0, 105, 210, 215]), (100, [0, 100, 200, 215]), (150, [0, 150, 215]), (300, [0, 215])):
+        source = nl.open_data(Sliced(ROWS[:215], (rows, 3)))
+        assert source.edges is not None and source.edges.tolist() == edges
+        assert np.array_equal(source.all(), ROWS[:215])
 
 
 # --- bad input -------------------------------------------------------------------------------------------------------
@@ -243,6 +281,24 @@ def test_a_file_cut_short(tmp_path: Path) -> None:
     path = by_column(ROWS, tmp_path)
     os.truncate(path, path.stat().st_size - 100)
     refused(lambda: nl.open_data(path), "is cut short")
+
+
+def test_what_another_library_cannot_read_is_said_with_its_rows(tmp_path: Path) -> None:
+    """Some bytes of a chunk are gone, a file was closed, and whatever else an array may raise."""
+
+    class Broken(Sliced):
+        def __getitem__(self, rows: slice) -> Any:
+            raise OSError("the tape is torn.\nIn several lines.")
+
+    refused(lambda: nl.open_data(Broken(ROWS, (300, 3))).rows([301]), "from row 300 to 599 (OSError: the tape is torn)")
+    stored = hdf5(ROWS, tmp_path)
+    stored.file.close()
+    refused(lambda: nl.open_data(stored), "data cannot be read (")
+    source = nl.open_data(zarr(ROWS, tmp_path))
+    for part in (tmp_path / "rows.zarr").rglob("2/*"):
+        part.write_bytes(part.read_bytes()[:-9])
+    assert np.array_equal(source.rows([0]), ROWS[:1]), "what is there can be read"
+    refused(lambda: source.rows([0, 601]), "data cannot be read from row 600 to 899 (")
 
 
 def test_files_that_are_something_else(tmp_path: Path) -> None:
@@ -297,7 +353,7 @@ def test_other_sentences(tmp_path: Path) -> None:
     refused(lambda: nl.open_data(ROWS, missing="keep"), "missing is 'keep'")
     refused(lambda: nl.open_data(ROWS).rows([1000]), "indices holds 1000")
     refused(lambda: nl.open_data("a text".split()), "data has shape")
-    unknown = Zarr(ROWS, None)
+    unknown = Sliced(ROWS, None)
     unknown.shape = (float("nan"), 3)  # type: ignore[assignment]
     refused(lambda: nl.open_data(unknown), "does not know how many rows it has")
 

@@ -17,23 +17,29 @@ from ..wording import duration, markdown_table, number
 POINTS, THREADS = 10**8, (1, 2, 64)
 
 
-#: What was timed, by its name in the record: as the figure calls it, and as a sentence does.
+#: What was timed, by its name in the record: as the figure calls it, and as a sentence does, told the record.
 STEPS = {
     "reading": ("reading all rows once", "reading all rows once, for mean and scale"),
     "descent": ("the descent", "the descent"),
-    "errors": ("errors from some points", "the errors before and after, from 100,000 points"),
+    "errors": ("errors from some points", "the errors before and after, from {points:,} points"),
     "command": ("nystrom optimise", "the whole command, from start to end"),
 }
 
 
 def parts(stored: Archive) -> dict[str, str]:
     """The generated parts of the page; what has not been measured is not there."""
-    large, law = stored.large_data(), stored.cluster_timings()
-    unknown = "What a pass costs there has not been measured: `python -m benchmarks.cluster` does.\n"
-    made = {"cluster.md": unknown if law is None else cluster(law)}
+    large, law, many = stored.large_data(), stored.cluster_timings(), stored.many_landmarks()
+    made = {
+        "cluster.md": _unmeasured("What a pass costs there", "cluster") if law is None else cluster(law),
+        "many_landmarks.md": _unmeasured("How long that takes", "many_landmarks") if many is None else landmarks(many),
+    }
     if large is None:
-        return made | {"large_data.md": "This has not been measured: `python -m benchmarks.large` does.\n"}
+        return made | {"large_data.md": _unmeasured("This", "large")}
     return made | {"large_data.md": against_N(large), "large_data.svg": style.svg(figure(large))}
+
+
+def _unmeasured(what: str, by: str) -> str:
+    return f"{what} has not been measured: `python -m benchmarks.{by}` does.\n"
 
 
 def figure(large: Mapping[str, Any]) -> Figure:
@@ -59,13 +65,33 @@ def against_N(large: Mapping[str, Any]) -> str:
     machine = large["machine"]
     return "\n\n".join(
         [
-            f"Measured with 1,000 landmarks in 10 dimensions, float32 on the disk ({machine['processor']}, "
-            f"{machine['cores']} cores), at {low} and at {high} points:",
-            "\n".join(f"- {words[1]}: {told[step]};" for step, words in STEPS.items())
+            f"Measured with {large['landmarks']:,} landmarks in {large['d']} dimensions, float32 on the disk "
+            f"({machine['processor']}, {machine['cores']} cores), at {low} and at {high} points:",
+            "\n".join(f"- {words[1].format(**large)}: {told[step]};" for step, words in STEPS.items())
             + f"\n- the most memory any of it took: {number(peak / 1e9)} GB.",
             f"The descent takes {number(shortest)} s to {number(longest)} s whatever the number of points. What grows "
             "is reading. `python -m benchmarks.large` measures it again.",
             f"```{{image}} /_generated/large_data.svg\n:alt: {alt}\n:width: 100%\n```",
+        ]
+    ) + "\n"
+
+
+def landmarks(many: Mapping[str, Any]) -> str:
+    """Seconds, memory and errors by the number of landmarks."""
+    machine = many["machine"]
+    head = ["landmarks", "found in", f"weights of {many['new']:,} points", "memory", "error before", "after"]
+    rows = []
+    for size in many["sizes"]:
+        before, after = (number(trace / many["N"]) for trace in size["trace"])
+        seconds = [duration(size["seconds"][step]) for step in ("finding", "weights")]
+        rows.append([f"{size['n']:,}", *seconds, f"{number(size['peak_bytes'] / 1e9)} GB", before, after])
+    return "\n\n".join(
+        [
+            f"Of {many['N']:,} points in {many['d']} dimensions, float32 on the disk, with the default number of steps "
+            f"({machine['processor']}, {machine['cores']} cores). Memory is the most the process took, as the system "
+            f"counts it; errors are means over {many['points']:,} points, where 1 is to lose everything:",
+            markdown_table(head, rows, [True] * len(head)),
+            "`python -m benchmarks.many_landmarks` measures it again.",
         ]
     ) + "\n"
 

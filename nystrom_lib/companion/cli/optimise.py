@@ -41,6 +41,7 @@ _CALLED = {
     "standardise=False": "--no-standardise",
     "missing='drop'": "--missing drop",
     "missing='keep'": "--missing keep",
+    "method='local-trace'": "--method local-trace",
 }
 _OURS = r"(columns|without|array|separator|header) (names|must|is)|(rho|seconds|method|start) is"
 _PICTURES = (".png", ".svg", ".pdf")
@@ -109,7 +110,7 @@ def _listed(context: click.Context, parameter: click.Parameter, value: tuple[str
 @click.option("--no-standardise", is_flag=True, help="Use the columns as they are, not with mean 0 and variance 1.")
 @click.option("--seed", type=Whole(0), default=0, show_default=True, help="Decides every draw.")
 @click.option("--tries", type=Whole(1), default=1, show_default=True, help="Seeds to try, of which the best is kept.")
-@click.option("--exact", is_flag=True, help="The errors from all points, also of more than a million.")
+@click.option("--exact", is_flag=True, help="The errors from all points, however many.")
 @click.option(
     "--dask", metavar="ADDRESS",
     help="Let this Dask cluster make the passes over the data (means, scales, exact errors), and the tries if there are"
@@ -146,7 +147,8 @@ def optimise(
 
     FILE is CSV (also compressed; semicolons, tabulators and decimal commas are recognised), Parquet, NPY or NPZ, a row
     for each point; or a folder of Parquet files. Of .npy and Parquet with more than a million rows only what is needed
-    is kept, and errors are estimated, with an interval. By default columns are standardised, ρ is 1 over the median
+    is kept. Where the errors of all points would take long, they are estimated from 100,000, with an interval; --exact
+    computes them. By default columns are standardised, ρ is 1 over the median
     squared distance, and a descent on the trace error itself moves landmarks until more steps gain little;
     --method radial-skd is the paper's own method. What was chosen is printed with its reason.
 
@@ -157,7 +159,7 @@ def optimise(
 
     With --dask the workers of a cluster read the file themselves, under the same path, and compute the exact errors,
     the same to the last bit as --exact does here; the descent, whose cost does not depend on the number of points,
-    stays here. A worker that is lost costs nothing but time.
+    stays here. A worker that is lost costs nothing but time; without any, the work goes on here.
 
     \b
     Examples:
@@ -221,20 +223,30 @@ def _optimised(request: Request, jobs: int | None, client: Any) -> tuple[Optimis
     from ..running.runner import interruptible
     from ..studies import large_data
 
-    with _Reading() as reading:
-        dataset = large_data.load(request.source, request.seed, reading, client)
+    with _bar(desc="reading", unit=" rows", unit_scale=True) as bar:
+        dataset = large_data.load(request.source, request.seed, lambda rows: bar.update(rows - bar.n), client)
     stop = threading.Event()
+
+    def progress(done: int) -> None:
+        if stop.is_set():
+            raise StopIteration
 
     def work() -> tuple[Optimised, str]:
         with nl.threads(jobs or nl._threads.available()):
             chosen = request.chosen(dataset)
             tell(f"{dataset.name}: {dataset.N:,} points; looking for {request.n:,} landmarks …")
             began = time.monotonic()
-            with _Bar(stop) as bar:
-                optimised = request.optimised(dataset, chosen, bar.progress, bar.watch, client)
+            form = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}, {postfix}"
+            with _bar(desc="descent", total=1.0, bar_format=form) as bar:
+
+                def watch(share: float, error: float) -> None:
+                    bar.set_postfix_str(f"mean error {error:.4g}", refresh=False)
+                    bar.update(share - bar.n)
+
+                optimised = request.optimised(dataset, chosen, progress, watch, client)
             seconds = time.monotonic() - began
             tell("computing the trace error …")
-            optimised = _judged(optimised)
+            optimised = optimised.or_start()
             return optimised, _report(optimised, seconds, stop)
 
     def interrupted() -> None:
@@ -247,72 +259,11 @@ def _optimised(request: Request, jobs: int | None, client: Any) -> tuple[Optimis
     return interruptible(work, interrupted)
 
 
-def _judged(optimised: Optimised) -> Optimised:
-    """The better of start and end; where the cluster fails over it, what was found is not lost."""
-    if optimised.cluster is None:
-        return optimised.or_start()
-    from ..running.cluster import is_its_own
+def _bar(**how: Any) -> Any:
+    """A bar on a terminal, shown from its second tenth of a second on; nothing elsewhere."""
+    from tqdm import tqdm
 
-    try:
-        return optimised.or_start()
-    except Exception as error:
-        if not is_its_own(error):
-            raise
-        tell(f"the cluster failed ({type(error).__name__}); computing here instead …")
-        return optimised.alone().or_start()
-
-
-class _Reading:
-    """How many rows of a large file have been read; nothing for a small one."""
-
-    def __init__(self) -> None:
-        self._bar: Any = None
-
-    def __enter__(self) -> _Reading:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.close()
-
-    def __call__(self, rows: int) -> None:
-        if self._bar is None:
-            from tqdm import tqdm
-
-            tell("reading all rows once …")
-            self._bar = tqdm(unit=" rows", unit_scale=True, dynamic_ncols=True, disable=not sys.stderr.isatty())
-        self._bar.update(rows - self._bar.n)
-
-
-class _Bar:
-    """How far the descent has come, with the error so far; nothing where there is no terminal."""
-
-    def __init__(self, stop: threading.Event) -> None:
-        self._stop = stop
-        self._bar: Any = None
-
-    def __enter__(self) -> _Bar:
-        from tqdm import tqdm
-
-        if sys.stderr.isatty():
-            form = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}, {postfix}"
-            self._bar = tqdm(total=1.0, desc="descent", dynamic_ncols=True, bar_format=form)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.close()
-
-    def progress(self, done: int) -> None:
-        """Between steps."""
-        if self._stop.is_set():
-            raise StopIteration
-
-    def watch(self, share: float, error: float) -> None:
-        """Now and then."""
-        if self._bar is not None:
-            self._bar.set_postfix_str(f"mean error {error:.4g}", refresh=False)
-            self._bar.update(share - self._bar.n)
+    return tqdm(delay=0.1, dynamic_ncols=True, disable=not sys.stderr.isatty(), **how)
 
 
 # -- saying it -------------------------------------------------------------------------------------------------
@@ -354,8 +305,8 @@ def _report(optimised: Optimised, seconds: float, stop: threading.Event) -> str:
 def _sure(estimate: Estimate) -> str:
     low, high = estimate.bounds
     return (
-        f"The errors are estimated from {estimate.points:,} points; the one after is between {low:.6g} and {high:.6g} "
-        f"with at least {100 * estimate.confidence:g} % confidence."
+        f"The errors are estimated from {estimate.points:,} points (--exact: from all); the one after is between "
+        f"{low:.6g} and {high:.6g} with at least {100 * estimate.confidence:g} % confidence."
     )
 
 

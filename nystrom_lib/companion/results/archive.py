@@ -60,6 +60,10 @@ class Archive:
         """The benchmark of 10⁴ to 10⁸ points: ``machine``, and a mapping for each of ``sizes``."""
         return _json(self.folder.parent / "benchmarks" / "results" / "large.json")
 
+    def many_landmarks(self) -> dict[str, Any] | None:
+        """The benchmark of up to 100,000 landmarks: ``machine``, and a mapping for each of ``sizes``."""
+        return _json(self.folder.parent / "benchmarks" / "results" / "many_landmarks.json")
+
     def benchmark(self) -> dict[str, Any] | None:
         """The committed benchmark at full size."""
         benchmark = _json(self.folder.parent / "benchmarks" / "results" / "results.json")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import queue
 import threading
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -19,7 +20,7 @@ from distributed.client import Future
 
 import nystrom_lib as nl
 
-from ...sources.spread import SpreadSource
+from ...sources.spread import Lookout, SpreadSource, is_its_own, why
 from ..errors import ClusterError, DataMismatchError
 from ..experiments.components import Given
 from ..experiments.config import Experiment
@@ -60,6 +61,7 @@ class Cluster:
         self._client, self._order, self._dataset = client, order, dataset
         self.threads = sum(client.nthreads().values())
         self.capacity = 2 * self.threads
+        self._lookout = Lookout(client)
         self._futures: dict[int, Future[Any]] = {}
         self._done: queue.SimpleQueue[int] = queue.SimpleQueue()
 
@@ -74,8 +76,11 @@ class Cluster:
         try:
             j = self._done.get(timeout=timeout)
         except queue.Empty:
+            with _failures_told():
+                self._lookout.look()
             return None
-        outcome: Outcome = result_of(self._futures.pop(j))
+        with _failures_told():
+            outcome: Outcome = self._futures.pop(j).result()
         return j, outcome
 
     def steps(self) -> int | None:
@@ -151,19 +156,15 @@ def _machine() -> str:
     return f"{provenance.cpu_model()}; {', '.join(provenance.blas())}"
 
 
-def result_of(future: Future[Any]) -> Any:
-    """What a worker computed; a cluster that is gone is said to be."""
+@contextmanager
+def _failures_told() -> Iterator[None]:
+    """A cluster that is gone is said to be."""
     try:
-        return future.result()
+        yield
     except Exception as error:
         if is_its_own(error):
-            raise ClusterError(f"The cluster failed ({type(error).__name__}: {error}); {_SAFE}") from error
+            raise ClusterError(f"The cluster failed ({why(error)}); {_SAFE}") from error
         raise
-
-
-def is_its_own(error: Exception) -> bool:
-    """Whether it is the cluster that failed, and not what it was asked to do."""
-    return type(error).__module__.partition(".")[0] in ("distributed", "asyncio", "concurrent")
 
 
 _SAFE = "repetitions already stored are safe, and the same call goes on from there."
@@ -174,9 +175,18 @@ def found_there(
 ) -> list[nl.Landmarks]:
     """Landmarks from each of some seeds, by a worker each; what they are does not depend on who finds them."""
     data = X.here if isinstance(X, SpreadSource) else X
-    sent = client.scatter(data, broadcast=True, hash=False)
-    futures = [client.submit(_found, kernel, sent, n, seed, dict(how), pure=False) for seed in seeds]
-    return [result_of(future) for future in futures]
+    found: list[nl.Landmarks] = []
+    lookout = Lookout(client)
+    try:
+        (sent,) = lookout.send(data)
+        futures = [client.submit(_found, kernel, sent, n, seed, dict(how), pure=False) for seed in seeds]
+        for future in futures:
+            found.append(lookout.result(future))
+    except Exception as error:
+        if not is_its_own(error):
+            raise
+        warnings.warn(f"The cluster failed ({why(error)}); what is left to try is tried here.", stacklevel=2)
+    return [*found, *(nl.find_landmarks(kernel, data, n, seed=seed, **how) for seed in seeds[len(found) :])]
 
 
 # -- on the worker ---------------------------------------------------------------------------------------------

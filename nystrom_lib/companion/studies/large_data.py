@@ -7,7 +7,6 @@ asked about such a data set here and in :mod:`.own_data` may be asked.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,14 +17,15 @@ import nystrom_lib as nl
 from ...datasets._dataset import frozen, sha256_of
 from ...datasets._own import CITATION, LICENCE
 from ...datasets._prepare import scaling
-from ...sources.spread import SpreadSource
 from ..experiments import components
 from ..experiments.outcome import Array
 
 #: Up to this many points a file is read whole.
 WHOLE = 1_000_000
-#: Points from which the errors of larger data are estimated.
+#: Points from which errors are estimated where all would take long.
 POINTS = 100_000
+_SECOND = 2e10  # multiplications, about what a second is enough for on two cores
+_READ = 1_000  # as many, about, as reading a point takes
 
 _OPENED = (".npy", ".parquet", ".pq")
 
@@ -69,10 +69,17 @@ def is_large(dataset: nl.datasets.Dataset) -> bool:
     return isinstance(dataset.X, nl.Source)
 
 
-def alone(dataset: nl.datasets.Dataset) -> nl.datasets.Dataset:
-    """The same without the cluster that was to make its passes."""
-    X: Any = dataset.X
-    return replace(dataset, X=cast(Any, X.here)) if isinstance(X, SpreadSource) else dataset
+def exact_is_cheap(N: int, n: int) -> bool:
+    """Whether the errors of all points cost no more than those of :data:`POINTS`, or about a second.
+
+    So how long everything takes does not fall where estimates begin.
+
+    Examples
+    --------
+    >>> [exact_is_cheap(N, n) for N, n in [(100_000, 1000), (1_000_000, 1000), (1_000_000, 100), (10**8, 1)]]
+    [True, False, True, False]
+    """
+    return N <= POINTS or N * (n * n + _READ) <= _SECOND
 
 
 def some(X: Array | nl.Source, most: int, rng: np.random.Generator) -> Array:

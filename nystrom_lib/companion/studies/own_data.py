@@ -68,7 +68,7 @@ class Request:
     iterations: int | None = None
     seconds: float | None = None
     seed: int = 0
-    exact: bool = False  # the errors of large data from all of their points
+    exact: bool = False  # the errors from all points, however many
     tries: int = 1  # descents from as many seeds, of which the best is kept
 
     def chosen(self, dataset: nl.datasets.Dataset) -> Chosen:
@@ -154,10 +154,6 @@ class Optimised:
         start, error = self.result.start, self.result.start_error
         return replace(self, result=replace(self.result, sample=start, error=error, reasons=reasons))
 
-    def alone(self) -> Optimised:
-        """The same without the help of a cluster."""
-        return replace(self, dataset=large_data.alone(self.dataset), cluster=None)
-
     # what it is worth
 
     @property
@@ -172,7 +168,7 @@ class Optimised:
 
     @property
     def estimate(self) -> nl.Estimate | None:
-        """How sure ``after`` is, where large data make it an estimate; ``before`` is then from the same points."""
+        """How sure ``after`` is, where it is an estimate; ``before`` is then from the same points."""
         return self._after.estimate
 
     @cached_property
@@ -184,7 +180,7 @@ class Optimised:
         return self._errors(self.result.sample) if self.result.sample is not self.result.start else self._before
 
     def _errors(self, sample: Array) -> nl.Errors:
-        estimated = large_data.is_large(self.dataset) and not self.request.exact
+        estimated = not self.request.exact and not large_data.exact_is_cheap(self.dataset.N, self.request.n)
         return nl.nystrom_errors(
             self.chosen.kernel, self._everything, sample, "trace", points=large_data.POINTS if estimated else None,
             seed=self.request.seed, neighbours=NEIGHBOURS if self._by_nearest else None,
