@@ -79,14 +79,15 @@ def one_pool(work: float) -> Iterator[tuple[bool, int]]:
             _limit = _controller().limit(limits=1, user_api="blas")
         _inside += 1
     _local.inside = getattr(_local, "inside", 0) + 1
-    _start_threads()
-    before = numba.get_num_threads() if count > 1 else 1
+    before = 0
     try:
+        _start_threads()
         if count > 1:
+            before = numba.get_num_threads()
             numba.set_num_threads(count)
         yield count > 1, (int(numba.config.NUMBA_NUM_THREADS) if count > 1 else 1)  # type: ignore[attr-defined]
     finally:
-        if count > 1:
+        if before > 0:
             numba.set_num_threads(before)
         _local.inside -= 1
         with _lock:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+import platform
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -13,8 +14,10 @@ from types import FunctionType
 from typing import Any
 
 import numba
+from llvmlite import ir
+from llvmlite.binding import get_host_cpu_features
 from numba import types
-from numba.core import event
+from numba.core import cgutils, event
 from numba.extending import intrinsic
 
 #: Sums may be reordered (that is what lets them be vectorised) and products fused. Nothing promises LLVM that
@@ -22,9 +25,13 @@ from numba.extending import intrinsic
 SUMS = {"reassoc", "contract", "nsz"}
 
 #: Where the order of operations carries the meaning (rounding tricks, compensated arithmetic), and in all that others
-#: call: numba keeps a copy in each caller, optimised apart, and which of them runs is for the linker to choose.
+#: call: numba keeps a copy in each caller, optimised apart, and which of them runs is for the linker to choose. What
+#: can be fused in two ways, such as x² + y², is fused there by :func:`fused`.
 ORDERED = {"contract"}
 
+
+#: Without the code through which Python calls a function, or C by its address.
+_NO_ENTRY = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 #: Whether the plain loops beside the vectors of :mod:`.vectors` do all the work: where NYSTROM_PLAIN_LOOPS is set.
 PLAIN = bool(os.environ.get("NYSTROM_PLAIN_LOOPS"))
@@ -89,15 +96,21 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_setting.acquire, after_in_parent=_setting.release, after_in_child=_setting.release)
 
 
-def jit(*, flags: set[str] | bool = False, parallel: bool = False) -> Callable[[Callable[..., Any]], Any]:
+def jit(
+    *, flags: set[str] | bool = False, parallel: bool = False, entry: bool = True
+) -> Callable[[Callable[..., Any]], Any]:
     """Decorate a loop: no Python objects, the interpreter lock released, cached on disk."""
+    options = {"nogil": True, "fastmath": flags, "parallel": parallel, **({} if entry else _NO_ENTRY)}
 
     def decorate(function: Callable[..., Any]) -> Any:
-        return _whatever_the_constants(
-            _cached(lambda cache: numba.njit(cache=cache, nogil=True, fastmath=flags, parallel=parallel)(function))
-        )
+        return _whatever_the_constants(_cached(lambda cache: numba.njit(cache=cache, **options)(function)))
 
     return decorate
+
+
+def inner(*, flags: set[str] | bool = False) -> Callable[[Callable[..., Any]], Any]:
+    """Decorate a loop that only other loops call: without the entry from Python, which takes long to compile."""
+    return lambda function: jit(flags=flags, entry=False)(function)
 
 
 def _whatever_the_constants(dispatcher: Any) -> Any:
@@ -162,8 +175,10 @@ class _Notice(event.Listener):  # type: ignore[misc]
 event.register("numba:compile", _Notice())
 
 
-def address_of(signature: Any, *, cache: bool) -> Callable[[Callable[..., Any]], int]:
-    """Compile a callback and give its machine address.
+def address_of(
+    signature: Any, *, cache: bool, flags: set[str] | bool = False, parallel: bool = False
+) -> Callable[[Callable[..., Any]], int]:
+    """Compile a function that is called by its machine address, and give that.
 
     Not by ``numba.cfunc``: it links the code into a wrapper and optimises it again in the process that compiles, but
     not in those that load it from the cache, and a reordered sum then differs in its last bit.
@@ -171,7 +186,8 @@ def address_of(signature: Any, *, cache: bool) -> Callable[[Callable[..., Any]],
 
     def decorate(function: Callable[..., Any]) -> int:
         def make(on_disk: bool) -> Any:
-            return numba.njit(signature, cache=on_disk, nogil=True)(function)
+            options = {"nogil": True, "fastmath": flags, "parallel": parallel, "no_cpython_wrapper": True}
+            return numba.njit(signature, cache=on_disk, **options)(function)
 
         compiled = _cached(make) if cache else make(False)
         _KEEP.append(compiled)  # an address does not keep its code alive
@@ -182,6 +198,33 @@ def address_of(signature: Any, *, cache: bool) -> Callable[[Callable[..., Any]],
 
 
 _KEEP: list[Any] = []
+
+
+def fuse(builder: Any, a: Any, b: Any, c: Any) -> Any:
+    """a·b + c, rounded once where the processor does that.
+
+    LLVM, left to itself, fuses x² + y² either way, and may choose differently in each copy of a function.
+    """
+    if not _FUSES:
+        return builder.fadd(builder.fmul(a, b), c)
+    element = a.type.element if isinstance(a.type, ir.VectorType) else a.type
+    name = "f64" if isinstance(element, ir.DoubleType) else "f32"
+    lanes = f"v{a.type.count}" if isinstance(a.type, ir.VectorType) else ""
+    kind = ir.FunctionType(a.type, [a.type] * 3)
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"llvm.fma.{lanes}{name}"), [a, b, c])
+
+
+_FUSES = bool(get_host_cpu_features().get("fma")) or platform.machine() in ("aarch64", "arm64")
+
+
+@intrinsic
+def fused(typingctx, a, b, c):
+    """a·b + c of three numbers of a type, rounded once where the processor does that."""
+
+    def generate(context, builder, signature, arguments):
+        return fuse(builder, *arguments)
+
+    return a(a, a, a), generate
 
 
 @intrinsic

@@ -22,7 +22,7 @@ import numpy as np
 from numba import get_thread_id, prange, types
 from numba.extending import intrinsic
 
-from .compile import ORDERED, both, jit, wide
+from .compile import ORDERED, both, inner, jit, wide
 from .pairs import call, clear, column_norms, copy, load_columns, row_norms, scalars
 from .trace import FIRST_RIDGE, LEAST_PIVOT
 from .vectors import BYTES, _Vectors, _word, address
@@ -109,8 +109,7 @@ class Scratch(NamedTuple):
     ridge: np.ndarray  #: what is added to the diagonal, relative to it
 
 
-@jit()
-def make_scratch(slots, k, d):
+def make_scratch(slots: int, k: int, d: int) -> Scratch:
     """Buffers for k neighbours."""
     pairs = k * (k + 1) // 2
     return Scratch(
@@ -120,7 +119,7 @@ def make_scratch(slots, k, d):
     )  # fmt: skip
 
 
-@jit(flags=ORDERED)
+@inner(flags=ORDERED)
 def load_group(sample, points, near, first, Z):
     """Z[l, i, v] = coordinate l of neighbour i of point ``first`` + v, or of the point itself for the last i.
 
@@ -136,7 +135,7 @@ def load_group(sample, points, near, first, Z):
             Z[l, k, v] = points[j, l]
 
 
-@jit(flags=ORDERED)
+@inner(flags=ORDERED)
 def squared_distances(Z, q):
     """q[pair] = ‖z_i − z_j‖², from differences."""
     clear(q)
@@ -150,7 +149,7 @@ def squared_distances(Z, q):
                 pair += 1
 
 
-@jit(flags=ORDERED)
+@inner(flags=ORDERED)
 def eliminate(kappa, diagonal, ridge, L, pivots, column):
     """L D Lᵀ, the diagonal raised by each point's ridge except for the point itself."""
     size = pivots.shape[0]
@@ -166,7 +165,7 @@ def eliminate(kappa, diagonal, ridge, L, pivots, column):
             _eliminate(at(L, row + p), at(column, p), i - p - 1, at(column, p), at(column, i), at(pivots, i))
 
 
-@jit(flags=ORDERED)
+@inner(flags=ORDERED)
 def factor(kappa, diagonal, L, pivots, column, ridge):
     """Eliminate with the least ridge, for each point its own, that double precision carries; NaN where none does."""
     k = pivots.shape[0] - 1
@@ -248,7 +247,7 @@ def errors_and_forces(loop, p, sample, points, near, diagonal, scratch, errors, 
                     contributions[first + v, i, l] = F[l, i, v]
 
 
-@jit(flags=ORDERED)
+@inner(flags=ORDERED)
 def pivoted_error(kappa, v, diagonal, W, c):
     """K(x, x) − k_xᵀ W⁺ k_x of the v-th point, largest pivots first and none below rounding; W, c are scratch."""
     k = c.size
@@ -329,8 +328,7 @@ def scatter(near, contributions, out):
 # --- who is near whom ---------------------------------------------------------------------------------------------
 
 
-@jit()
-def make_tiles(slots, n, k, d):
+def make_tiles(slots: int, n: int, k: int, d: int) -> tuple[np.ndarray, ...]:
     """Landmarks as columns and their norms; for each thread a tile of scalars, its points, their norms, the nearest."""
     tiles = (n + COLUMNS - 1) // COLUMNS
     return (
@@ -339,7 +337,7 @@ def make_tiles(slots, n, k, d):
     )  # fmt: skip
 
 
-@jit(flags=ORDERED)
+@inner(flags=ORDERED)
 def insert(q, who, distances, names):
     """Put a landmark where its distance belongs; the last one drops out."""
     i = distances.size - 1

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from .compile import ORDERED, jit
+from .compile import ORDERED, fused, inner, jit
 
 
-@jit(flags=ORDERED)
+@inner(flags=ORDERED)
 def finite(A):
     """Whether every number of a matrix is."""
     total = 0.0
@@ -25,10 +25,10 @@ def adam(sample, gradient, first, second, steps, length, beta1, beta2):
     for k in range(sample.shape[0]):
         square = 0.0
         for l in range(sample.shape[1]):
-            square += gradient[k, l] * gradient[k, l]
-        second[k] = beta2 * second[k] + (1.0 - beta2) * square
+            square = fused(gradient[k, l], gradient[k, l], square)
+        second[k] = fused(1.0 - beta2, square, beta2 * second[k])
         size = math.sqrt(second[k] * correct2)
         scale = length * correct1 / size if size > 0.0 else 0.0
         for l in range(sample.shape[1]):
-            first[k, l] = beta1 * first[k, l] + (1.0 - beta1) * gradient[k, l]
+            first[k, l] = fused(beta1, first[k, l], (1.0 - beta1) * gradient[k, l])
             sample[k, l] -= scale * first[k, l]

@@ -43,8 +43,7 @@ def nearest(X, centre, S, norms, scratch, labels, squares):
                     label[j] = first + k if closer else label[j]
 
 
-@jit()
-def make_scratch(slots, d):
+def make_scratch(slots: int, d: int) -> tuple[np.ndarray, ...]:
     """For each thread a tile of points as columns, their norms, and pair scalars."""
     return np.zeros((slots, d, POINTS)), np.empty((slots, POINTS)), np.empty((slots, BUFFER))
 

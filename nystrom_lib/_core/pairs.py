@@ -26,7 +26,7 @@ from numba import get_thread_id, prange, types
 from numba.extending import intrinsic
 
 from . import vectors
-from .compile import ORDERED, both, jit, wide
+from .compile import ORDERED, both, fused, inner, jit, wide
 from .vectors import address
 
 BUFFER = 4096  #: pair scalars of a tile: they fit the first-level cache
@@ -67,8 +67,7 @@ def apply(loop, t, p):
 # --- one tile ---------------------------------------------------------------------------------------------------
 
 
-@jit()
-def aligned(slots, size, like):
+def aligned(slots: int, size: int, like: np.ndarray) -> np.ndarray:
     """Buffers that begin where a cache line does: a vector that straddles two costs twice."""
     size = (size + 15) // 16 * 16
     raw = np.empty(slots * size + 16, like.dtype)
@@ -82,14 +81,13 @@ def augmented(d):
     return (d + vectors.COORDINATES) // vectors.COORDINATES * vectors.COORDINATES
 
 
-@jit()
-def tile_size(n):
+def tile_size(n: int) -> int:
     """Landmarks of a tile: n cut into as few as can be, about equal, in whole vectors."""
     tiles = (n + COLUMNS - 1) // COLUMNS
     return min(n, ((n + tiles - 1) // tiles + 7) // 8 * 8)
 
 
-@jit(flags=ORDERED)
+@inner(flags=ORDERED)
 def load_points(X, picks, start, m, centre, XA):
     """Rows (x, 1) of the points start … start+m of X, centred; ``picks`` says which they are, unless it is empty."""
     d = X.shape[1]
@@ -102,7 +100,7 @@ def load_points(X, picks, start, m, centre, XA):
             XA[j, l] = 0.0
 
 
-@jit(flags=ORDERED)
+@inner(flags=ORDERED)
 def load_columns(X, start, m, centre, XT):
     """Points start … start+m of X, centred, a column of XT each."""
     for l in range(X.shape[1]):
@@ -137,42 +135,42 @@ def exact_scalars(radial, t, at, stride, A, first, m, XT, k0, n, d):
             scalar = t.dtype.type(0.0)
             for l in range(d):
                 x, s = A[first + j, l], XT[l, k0 + k]
-                scalar += (x - s) * (x - s) if radial else x * s
+                scalar = fused(x - s, x - s, scalar) if radial else fused(x, s, scalar)
             t[at + j * stride + k] = scalar
 
 
-@jit(flags=ORDERED)
+@inner(flags=ORDERED)
 def row_norms(A, m, d, norms):
     """norms[j] = Σ_l A[j, l]² for j < m, in four sums, none of which waits for another."""
     for j in range(m):
         a = b = c = e = A.dtype.type(0.0)
         for l in range(0, d - 3, 4):
-            a += A[j, l] * A[j, l]
-            b += A[j, l + 1] * A[j, l + 1]
-            c += A[j, l + 2] * A[j, l + 2]
-            e += A[j, l + 3] * A[j, l + 3]
+            a = fused(A[j, l], A[j, l], a)
+            b = fused(A[j, l + 1], A[j, l + 1], b)
+            c = fused(A[j, l + 2], A[j, l + 2], c)
+            e = fused(A[j, l + 3], A[j, l + 3], e)
         for l in range(d // 4 * 4, d):
-            a += A[j, l] * A[j, l]
+            a = fused(A[j, l], A[j, l], a)
         norms[j] = (a + b) + (c + e)
 
 
-@jit(flags=ORDERED)
+@inner(flags=ORDERED)
 def column_norms(XT, n, norms):
     """norms[k] = Σ_l XT[l, k]² for k < n."""
     for k in range(n):
         norms[k] = 0.0
     for l in range(XT.shape[0]):
         for k in range(n):
-            norms[k] += XT[l, k] * XT[l, k]
+            norms[k] = fused(XT[l, k], XT[l, k], norms[k])
 
 
-@jit()
+@inner()
 def by_norms(radial, d):
     """Whether distances come from norms, which then have to be there."""
     return radial and d > EXACT
 
 
-@jit(flags=ORDERED)
+@inner(flags=ORDERED)
 def scalars(radial, t, A, first, norms_a, m, XT, norms_t, at, n, d):
     """t[j·n + k] = the pair scalar of row ``first`` + j of A and column k of XT, distances in the quicker of two ways.
 
@@ -212,7 +210,7 @@ def gather(t, m, n, XA, first, G):
                 G[l, k] += t[j * n + k] * XA[first + j, l]
 
 
-@jit(flags=ORDERED)
+@inner(flags=ORDERED)
 def tile_sums(radial, slopes, loop, p, XA, first, norms_x, m, ST, norms_s, at, n, t, G):
     """m points, from the ``first`` on, against the n landmarks of a tile: returns Σφ and, with ``slopes``, adds to G.
 
@@ -228,7 +226,7 @@ def tile_sums(radial, slopes, loop, p, XA, first, norms_x, m, ST, norms_s, at, n
 # --- whole sums, on one thread or several ---------------------------------------------------------------------
 
 
-@jit()
+@inner()
 def upper_tile(item, tiles):
     """Row and column of the item-th tile of an upper triangle of tiles, row by row."""
     row = 0
@@ -239,7 +237,7 @@ def upper_tile(item, tiles):
     return row, row + column
 
 
-@jit()
+@inner()
 def clear(G):
     flat = G.reshape(G.size)
     for i in range(flat.size):
@@ -268,8 +266,7 @@ class Workspace(NamedTuple):
     data_totals: Any  #: Σφ of each piece
 
 
-@jit()
-def make_workspace(slots, n, N, d, like):
+def make_workspace(slots: int, n: int, N: int, d: int, like: np.ndarray) -> Workspace:
     """The workspace for n landmarks and N points, allocated once per run."""
     kind, width, size = like.dtype, augmented(d), tile_size(n)
     tiles = (n + size - 1) // size

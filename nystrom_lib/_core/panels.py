@@ -11,13 +11,15 @@ the diagonal of a triangle. Beside each vector kernel stands the plain loop that
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from llvmlite.binding import get_host_cpu_features
-from numba import prange, types
+from numba import types
 from numba.extending import intrinsic
 
-from .compile import ORDERED, PLAIN, both, jit, wide
+from .compile import ORDERED, PLAIN, inner, wide
+from .stages import Stage, leave, read, share
 from .vectors import _Vectors, _word, address
 
 unsigned = np.uintp  # indices that spare numba's test for negative ones, which stops LLVM from vectorising
@@ -33,7 +35,7 @@ DEPTH = 2 * WIDTH  #: rows that a factorisation takes at a time
 MULTIPLY, GRAM, LESS_GRAM, FORWARD, BACKWARD = range(5)
 
 
-@jit()
+@inner()
 def up(size, step):
     """The smallest multiple of ``step`` from ``size`` on."""
     return (size + step - 1) // step * step
@@ -113,13 +115,13 @@ def _kernel(kind: int):
 _multiply, _gram, _less_gram, _forward, _backward = map(_kernel, (MULTIPLY, GRAM, LESS_GRAM, FORWARD, BACKWARD))
 
 
-@jit()
+@inner()
 def place(A, i, j):
     """The address of A[i, j]."""
     return address(A) + (i * A.shape[1] + j) * A.itemsize
 
 
-@jit(flags=ORDERED)
+@inner(flags=ORDERED)
 def add_product(A, r, count, B, m, first, columns, out):
     """out[r + l, first + c] += Σ_{p<count} A[r + l, p] B[m + p, first + c] for a few rows l, ``columns`` columns c."""
     wide()
@@ -136,7 +138,7 @@ def add_product(A, r, count, B, m, first, columns, out):
     )
 
 
-@jit(flags=ORDERED)
+@inner(flags=ORDERED)
 def add_gram(A, r, count, B, first, columns, out, i, j):
     """out[i + l, j + c] += Σ_{p<count} A[p, r + l] B[p, c] for a few rows l and ``columns`` columns c, ``first`` on."""
     wide()
@@ -152,7 +154,7 @@ def add_gram(A, r, count, B, first, columns, out, i, j):
     _gram(place(A, 0, r), A.shape[1], count, place(B, 0, first), B.shape[1], there, out.shape[1], columns)
 
 
-@jit(flags=ORDERED)
+@inner(flags=ORDERED)
 def add_symmetric_product(A, r, B, out):
     """out[r + l] += Σ_p A[r + l, p] B[p] for a few rows l of a symmetric A, whose upper half is there."""
     wide()
@@ -170,7 +172,7 @@ def add_symmetric_product(A, r, B, out):
     _multiply(place(A, r, r), A.shape[1], rows - r, place(B, r, 0), columns, there, out.shape[1], columns)
 
 
-@jit(flags=ORDERED)
+@inner(flags=ORDERED)
 def forward(L, r, T, first, columns):
     """A few rows of T from r on, in ``columns`` columns from ``first`` on, solved for; those above them are."""
     wide()
@@ -184,7 +186,7 @@ def forward(L, r, T, first, columns):
     _forward(place(L, r, 0), L.shape[1], r, place(T, 0, first), T.shape[1], place(T, r, first), T.shape[1], columns)
 
 
-@jit(flags=ORDERED)
+@inner(flags=ORDERED)
 def backward(U, r, T, columns):
     """A few rows of T from r on, in the first columns, solved for; those below them are."""
     wide()
@@ -199,21 +201,21 @@ def backward(U, r, T, columns):
     _backward(place(U, r, r), U.shape[1], T.shape[0] - r - ROWS, here, T.shape[1], here, T.shape[1], columns)
 
 
-@jit(flags=ORDERED)
+@inner(flags=ORDERED)
 def solve_forward(L, T, columns):
     """T ← L⁻¹T in its first ``columns`` columns, L a lower triangle, nothing inverted."""
     for r in range(0, T.shape[0], ROWS):
         forward(L, r, T, 0, columns)
 
 
-@jit(flags=ORDERED)
+@inner(flags=ORDERED)
 def solve_backward(U, T, columns):
     """T ← U⁻¹T in its first ``columns`` columns, U an upper triangle."""
     for r in range(T.shape[0] - ROWS, -1, -ROWS):
         backward(U, r, T, columns)
 
 
-@jit(flags=ORDERED)
+@inner(flags=ORDERED)
 def less_own_square(U, r):
     """U[r + l, r + c] −= Σ_{p<r} U[p, r + l] U[p, r + c] for as many rows l and columns c as are done together."""
     wide()
@@ -227,7 +229,7 @@ def less_own_square(U, r):
     _less_gram(above, U.shape[1], r, above, U.shape[1], here, U.shape[1], LANES)
 
 
-@jit(flags=ORDERED)
+@inner(flags=ORDERED)
 def diagonal_block(U, L, s, e, floor):
     """Rows and columns from s to e of the factor, those before s being there; the smallest pivot, or −1."""
     wide()
@@ -255,7 +257,7 @@ def diagonal_block(U, L, s, e, floor):
     return smallest
 
 
-@jit(flags=ORDERED)
+@inner(flags=ORDERED)
 def reflect(U, L, r, first, last):
     """L[c, a] = U[a, c] for the few rows a from r on and the columns c from ``first`` to ``last``."""
     for c in range(first, last):
@@ -263,13 +265,34 @@ def reflect(U, L, r, first, last):
             L[unsigned(c), unsigned(a)] = U[unsigned(a), unsigned(c)]
 
 
-@both(flags=ORDERED)
-def cholesky(U, L, floor):
+class Factor(NamedTuple):
+    """What a factorisation works on."""
+
+    U: np.ndarray
+    L: np.ndarray
+
+
+@Stage
+def panel_rows(index, s, e, note):
+    """Rows from s to e of the factor, in one panel of the columns beyond them."""
+    wide()
+    factor = read(note)
+    U, L = factor.U, factor.L
+    first = e + index * WIDTH
+    width = min(WIDTH, U.shape[1] - first)
+    for r in range(s, e, ROWS):
+        forward(L, r, U, first, width)
+        reflect(U, L, r, first, min(first + width, U.shape[0]))
+
+
+@inner(flags=ORDERED)
+def cholesky(sharing, rows_of_panel, U, L, floor):
     """W = Uᵀ U = L Lᵀ: U holds the upper half of W and is overwritten; returns its smallest pivot, or −1.
 
     A pivot that is not above ``floor`` stops it, and what is in U and L then is of no use. A block of rows goes
     through the columns beyond it panel by panel, so that what stands above it in a panel is read from memory once.
     """
+    note = leave(Factor(U, L))
     n, columns = U.shape
     smallest = np.inf
     for s in range(0, n, DEPTH):
@@ -278,11 +301,5 @@ def cholesky(U, L, floor):
         if not pivot > 0.0:
             return -1.0
         smallest = min(smallest, pivot)
-        for index in prange((columns - e + WIDTH - 1) // WIDTH):
-            wide()
-            first = e + np.int64(index) * WIDTH
-            width = min(WIDTH, columns - first)
-            for r in range(s, e, ROWS):
-                forward(L, r, U, first, width)
-                reflect(U, L, r, first, min(first + width, n))
+        share(sharing, rows_of_panel, (columns - e + WIDTH - 1) // WIDTH, s, e, note)
     return smallest

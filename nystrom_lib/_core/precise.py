@@ -14,7 +14,7 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
-from .compile import jit, wide
+from .compile import inner, jit, wide
 from .profiles import GAUSSIAN, MATERN12, MATERN32, MATERN52, POLYNOMIAL
 
 _LN2 = (0.6931471805599453, 2.3190468138462996e-17, 5.707708438416212e-34)
@@ -39,21 +39,21 @@ def fma(typingctx, a, b, c):
     return signature, generate
 
 
-@jit()
+@inner()
 def quick(a, b):
     """a + b for |a| ≥ |b|."""
     s = a + b
     return s, b - (s - a)
 
 
-@jit()
+@inner()
 def two_sum(a, b):
     s = a + b
     t = s - a
     return s, (a - (s - t)) + (b - t)
 
 
-@jit()
+@inner()
 def add(a, a_, b, b_):
     s, e = two_sum(a, b)
     t, f = two_sum(a_, b_)
@@ -61,13 +61,13 @@ def add(a, a_, b, b_):
     return quick(s, e + f)
 
 
-@jit()
+@inner()
 def multiply(a, a_, b, b_):
     p = a * b
     return quick(p, fma(a, b, -p) + (a * b_ + a_ * b))
 
 
-@jit()
+@inner()
 def divide(a, a_, b, b_):
     q = a / b
     p, p_ = multiply(b, b_, q, 0.0)
@@ -75,7 +75,7 @@ def divide(a, a_, b, b_):
     return quick(q, (r + r_) / b)
 
 
-@jit()
+@inner()
 def root(a, a_):
     if a <= 0.0:
         return 0.0, 0.0
@@ -118,7 +118,7 @@ def exponentials(a, a_, work):
         a[i], a_[i] = s * scale, s_ * scale
 
 
-@jit()
+@inner()
 def exponentials_of_minus(u, u_, e, e_, work):
     """e = e^(−u) of every number of a block."""
     for i in range(u.size):
@@ -126,7 +126,7 @@ def exponentials_of_minus(u, u_, e, e_, work):
     exponentials(e, e_, work)
 
 
-@jit()
+@inner()
 def values(t, t_, p, work):
     """κ of every pair scalar of a block, in place; the families and their parameters are those of ``profiles``."""
     code = int(p[0])
@@ -176,7 +176,7 @@ def values(t, t_, p, work):
     exponentials(t, t_, work)
 
 
-@jit()
+@inner()
 def pair_scalar(radial, points, i, j):
     t, t_ = 0.0, 0.0
     for l in range(points.shape[1]):
@@ -201,7 +201,7 @@ def column_of(radial, points, pivot, p, column, column_, work):
         values(column[start:stop], column_[start:stop], p, work)
 
 
-@jit()
+@inner()
 def subtract_products(high, low, k, pivot, rest, rest_):
     """rest_i −= F[k, i] F[k, pivot] for all i."""
     a, a_ = high[k, pivot], low[k, pivot]

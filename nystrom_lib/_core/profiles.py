@@ -22,7 +22,7 @@ import numpy as np
 from numba import carray, types
 from numba.extending import overload
 
-from .compile import ORDERED, SUMS, address_of, jit, wide
+from .compile import ORDERED, SUMS, address_of, inner, jit, wide
 
 _LOG2E = 1.4426950408889634
 _ROUND = 6755399441055744.0  # 1.5 * 2**52: adding it rounds to an integer, which then sits in the low bits
@@ -67,20 +67,20 @@ def _family(value: Any, tangent: Any, squared: Any) -> int:
     return len(_PROFILES) - 1
 
 
-@jit(flags=ORDERED)
+@inner(flags=ORDERED)
 def gaussian_value(q, p):
     """κ(q) = e^(−ρq)."""
     return exp(q, -p[0])
 
 
-@jit(flags=ORDERED)
+@inner(flags=ORDERED)
 def gaussian_tangent(q, p):
     """κ' = −ρκ."""
     kappa = exp(q, -p[0])
     return kappa, -p[0] * kappa
 
 
-@jit(flags=ORDERED)
+@inner(flags=ORDERED)
 def gaussian_squared(q, p):
     """φ(q) = e^(−2ρq)."""
     c = -2.0 * p[0]
@@ -91,13 +91,13 @@ def gaussian_squared(q, p):
 GAUSSIAN = _family(gaussian_value, gaussian_tangent, gaussian_squared)
 
 
-@jit(flags=ORDERED)
+@inner(flags=ORDERED)
 def matern12_value(q, p):
     """κ(q) = e^(−√q/ℓ), p = (1/ℓ,)."""
     return exp(math.sqrt(q), -p[0])
 
 
-@jit(flags=ORDERED)
+@inner(flags=ORDERED)
 def matern12_tangent(q, p):
     """κ' = −κ/(2ℓ√q); not differentiable at q = 0, where it is given as 0."""
     r = math.sqrt(q)
@@ -105,7 +105,7 @@ def matern12_tangent(q, p):
     return kappa, -0.5 * p[0] * kappa / r if r > 0.0 else 0.0
 
 
-@jit(flags=ORDERED)
+@inner(flags=ORDERED)
 def matern12_squared(q, p):
     """φ(q) = e^(−2√q/ℓ); not differentiable at q = 0, where both derivatives are given as 0."""
     a = 2.0 * p[0]
@@ -119,20 +119,20 @@ def matern12_squared(q, p):
 MATERN12 = _family(matern12_value, matern12_tangent, matern12_squared)
 
 
-@jit(flags=ORDERED)
+@inner(flags=ORDERED)
 def bounded(u):
     """u, but not so large that a polynomial of it times e^(−u) could be ∞ · 0."""
     return 1000.0 if u > 1000.0 else u
 
 
-@jit(flags=ORDERED)
+@inner(flags=ORDERED)
 def matern32_value(q, p):
     """κ(q) = (1 + u) e^(−u), u = √(3q)/ℓ, p = (√3/ℓ,)."""
     u = bounded(p[0] * math.sqrt(q))
     return (1.0 + u) * exp(u, -1.0)
 
 
-@jit(flags=ORDERED)
+@inner(flags=ORDERED)
 def matern32_tangent(q, p):
     """κ' = −3/(2ℓ²) e^(−u)."""
     u = bounded(p[0] * math.sqrt(q))
@@ -140,7 +140,7 @@ def matern32_tangent(q, p):
     return (1.0 + u) * e, -0.5 * p[0] * p[0] * e
 
 
-@jit(flags=ORDERED)
+@inner(flags=ORDERED)
 def matern32_squared(q, p):
     """φ = (1 + u)² e^(−2u); φ'' ~ 1/√q at 0, where it only ever stands beside a factor q and is given as 0."""
     b = p[0] * p[0]
@@ -153,14 +153,14 @@ def matern32_squared(q, p):
 MATERN32 = _family(matern32_value, matern32_tangent, matern32_squared)
 
 
-@jit(flags=ORDERED)
+@inner(flags=ORDERED)
 def matern52_value(q, p):
     """κ(q) = (1 + u + u²/3) e^(−u), u = √(5q)/ℓ, p = (√5/ℓ,)."""
     u = bounded(p[0] * math.sqrt(q))
     return (1.0 + u + u * u / 3.0) * exp(u, -1.0)
 
 
-@jit(flags=ORDERED)
+@inner(flags=ORDERED)
 def matern52_tangent(q, p):
     """κ' = −5/(6ℓ²) (1 + u) e^(−u)."""
     u = bounded(p[0] * math.sqrt(q))
@@ -168,7 +168,7 @@ def matern52_tangent(q, p):
     return (1.0 + u + u * u / 3.0) * e, -p[0] * p[0] / 6.0 * (1.0 + u) * e
 
 
-@jit(flags=ORDERED)
+@inner(flags=ORDERED)
 def matern52_squared(q, p):
     """φ = (1 + u + u²/3)² e^(−2u)."""
     b = p[0] * p[0]
@@ -182,13 +182,13 @@ def matern52_squared(q, p):
 MATERN52 = _family(matern52_value, matern52_tangent, matern52_squared)
 
 
-@jit(flags=ORDERED)
+@inner(flags=ORDERED)
 def rational_quadratic_value(q, p):
     """κ(q) = (1 + c q)^(−α), c = 1/(2αℓ²), p = (α, c)."""
     return (1.0 + p[1] * q) ** (-p[0])
 
 
-@jit(flags=ORDERED)
+@inner(flags=ORDERED)
 def rational_quadratic_tangent(q, p):
     """κ' = −αc (1 + c q)^(−α−1)."""
     base = 1.0 + p[1] * q
@@ -196,7 +196,7 @@ def rational_quadratic_tangent(q, p):
     return kappa, -p[0] * p[1] * kappa / base
 
 
-@jit(flags=ORDERED)
+@inner(flags=ORDERED)
 def rational_quadratic_squared(q, p):
     """φ(q) = (1 + c q)^(−2α)."""
     a = 2.0 * p[0]
@@ -209,13 +209,13 @@ def rational_quadratic_squared(q, p):
 RATIONAL_QUADRATIC = _family(rational_quadratic_value, rational_quadratic_tangent, rational_quadratic_squared)
 
 
-@jit(flags=ORDERED)
+@inner(flags=ORDERED)
 def polynomial_value(t, p):
     """κ(t) = (a t + c)^D with t = ⟨s, x⟩, p = (a, c, D)."""
     return (p[0] * t + p[1]) ** int(p[2])
 
 
-@jit(flags=ORDERED)
+@inner(flags=ORDERED)
 def polynomial_tangent(t, p):
     """κ' = D a (a t + c)^(D−1)."""
     base = p[0] * t + p[1]
@@ -223,7 +223,7 @@ def polynomial_tangent(t, p):
     return lower * base, p[2] * p[0] * lower
 
 
-@jit(flags=ORDERED)
+@inner(flags=ORDERED)
 def polynomial_squared(t, p):
     """φ(t) = (a t + c)^(2D)."""
     power = 2 * int(p[2])
@@ -339,7 +339,7 @@ def family_block(action: int, kind: type, code: int) -> int:
 REFUSED = -2
 
 
-@jit()
+@inner()
 def _finite(t):
     strange = 0
     for j in range(t.shape[0]):

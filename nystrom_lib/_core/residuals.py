@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import get_thread_id, prange
 
-from .compile import ORDERED, SUMS, both, jit, wide
+from .compile import ORDERED, SUMS, both, fused, inner, jit, wide
 from .pairs import U, by_norms, call, column_norms, load_columns, row_norms, scalars, upper_tile
 from .vectors import address
 
@@ -56,7 +56,7 @@ def solve(packed, L, Q, product):
         leaf += 1
 
 
-@jit(flags=ORDERED)
+@inner(flags=ORDERED)
 def solve_leaf(L, Q, start, stop):
     """Rows start … stop of the solution, once those before are subtracted; four at a time share a pass over a row."""
     for k in range(start, stop):
@@ -67,7 +67,7 @@ def solve_leaf(L, Q, start, stop):
             A, B, C, D = Q[i], Q[i + 1], Q[i + 2], Q[i + 3]
             for l in range(row.shape[0]):
                 j = U(l)
-                row[j] -= a * A[j] + b * B[j] + c * C[j] + d * D[j]
+                row[j] -= fused(d, D[j], fused(c, C[j], fused(a, A[j], b * B[j])))
             i += 4
         while i < k:
             a, A = L[k, i], Q[i]
@@ -79,7 +79,7 @@ def solve_leaf(L, Q, start, stop):
             row[j] /= L[k, k]
 
 
-@jit(flags=ORDERED)
+@inner(flags=ORDERED)
 def kernel_tile(radial, loop, p, S, norms_s, X, start, m, centre, XT, norms, Q):
     """Q[k, j] = K(s_k, x_{start+j}) for centred s_k."""
     load_columns(X, start, m, centre, XT)
@@ -100,8 +100,7 @@ class Scratch(NamedTuple):
     row_norms: Any  #: their ‖x‖²
 
 
-@jit()
-def make_scratch(slots, rows, points, d):
+def make_scratch(slots: int, rows: int, points: int, d: int) -> Scratch:
     size = rows * points
     return Scratch(
         np.zeros((slots, d, points)), np.empty((slots, points)), np.empty((slots, size)), np.empty((slots, size)),

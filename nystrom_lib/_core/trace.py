@@ -16,26 +16,30 @@ the products are shared out. Every number is computed by one thread in one order
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import math
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import get_thread_id, prange
+from numba import get_thread_id, types
 
-from .compile import ORDERED, both, jit, wide
+from .compile import ORDERED, fused, inner, jit, wide
 from .moves import adam, finite
 from .pairs import by_norms, call, clear, column_norms, load_points, row_norms, scalars, transpose
 from .panels import (
     LANES,
     ROWS,
+    Factor,
     add_gram,
     add_product,
     add_symmetric_product,
     cholesky,
+    panel_rows,
     solve_backward,
     solve_forward,
     unsigned,
     up,
 )  # fmt: skip
+from .stages import Stage, leave, read, share, sharing
 from .vectors import address
 
 BLOCK = 1024  #: points whose panels are kept at a time
@@ -69,49 +73,73 @@ class Work(NamedTuple):
     G: np.ndarray  #: P(X, 1) − Q(S, 1)
 
 
-@jit()
-def cut(count, most):
+class Task(NamedTuple):
+    """What all the steps of a descent, or one gradient, are told."""
+
+    radial: bool
+    loop: int  #: the address of κ and κ'
+    p: np.ndarray  #: their parameters
+    n: int
+    X: np.ndarray  #: the data
+    picks: np.ndarray  #: which points, batch after batch; all of them, if it is empty
+    centre: np.ndarray  #: where coordinates are taken from
+    work: Work
+
+
+class Stages(NamedTuple):
+    """Where the stages are, and what shares their indices out."""
+
+    sharing: int
+    landmark_panel: int
+    panel_rows: int
+    point_panel: int
+    add_panels: int
+    finish: int
+
+
+def cut(count: int, most: int) -> tuple[int, int]:
     """Into how many panels of how many columns at most: an even number, if it can be, which two threads can share."""
-    pieces = up(count, most) // most
+    pieces = -(-count // most)
     if pieces > 1:
-        pieces = up(pieces, 2)
-    width = up(up(count, pieces) // pieces, LANES)
-    return up(count, width) // width, width
+        pieces += pieces % 2
+    width = filled(-(-count // pieces), LANES)
+    return -(-count // width), width
 
 
-@jit()
-def zeros(shape):
+def filled(size: int, step: int) -> int:
+    """The smallest multiple of ``step`` from ``size`` on."""
+    return -(-size // step) * step
+
+
+def zeros(*shape: int) -> np.ndarray:
     """An array that begins with a line of the cache, as long vectors must, or each of them is read in two halves."""
-    size = 1
-    for length in shape:
-        size *= length
+    size = math.prod(shape)
     flat = np.zeros(size + LINE)
-    start = -(address(flat) // flat.itemsize) % LINE
+    start = -(flat.ctypes.data // flat.itemsize) % LINE
     return flat[start : start + size].reshape(shape)
 
 
-@jit()
-def make_work(slots, n, points, d):
+def make_work(slots: int, n: int, points: int, d: int) -> Work:
     """Buffers for n landmarks and up to ``points`` points at a time."""
-    rows, columns, width = up(n, ROWS), up(n, LANES), up(d + 1, LANES)
+    rows, columns, width = filled(n, ROWS), filled(n, LANES), filled(d + 1, LANES)
     tiles, tile = cut(n, LANDMARKS)
     panels, panel = cut(points, max(POINTS, ROOM // rows))
     return Work(
-        zeros((columns, width)), zeros((columns,)), zeros((tiles, d, tile)), zeros((slots, tile)),
-        zeros((slots, 2 * rows * max(tile, panel))), zeros((rows, columns)), zeros((rows, columns)),
-        zeros((rows, columns)), zeros((rows, columns)), zeros((panels, panel, width)),
-        zeros((panels, d, panel)), zeros((panels, rows, panel)), zeros((tiles, panels * panel, tile)),
-        zeros((panels, panel)), zeros((rows, width)),
+        zeros(columns, width), zeros(columns), zeros(tiles, d, tile), zeros(slots, tile),
+        zeros(slots, 2 * rows * max(tile, panel)), zeros(rows, columns), zeros(rows, columns),
+        zeros(rows, columns), zeros(rows, columns), zeros(panels, panel, width),
+        zeros(panels, d, panel), zeros(panels, rows, panel), zeros(tiles, panels * panel, tile),
+        zeros(panels, panel), zeros(rows, width),
     )  # fmt: skip
 
 
-@jit()
+@inner()
 def folded(index, tiles):
     """The tiles, a long row and a short one in turn: threads that share them out in order then have equal work."""
     return index // 2 if index % 2 == 0 else tiles - 1 - index // 2
 
 
-@jit(flags=ORDERED)
+@inner(flags=ORDERED)
 def place_landmarks(sample, centre, work):
     """The landmarks as rows and as columns."""
     n, d = sample.shape
@@ -126,7 +154,7 @@ def place_landmarks(sample, centre, work):
     row_norms(S, n, d, work.norms)
 
 
-@jit(flags=ORDERED)
+@inner(flags=ORDERED)
 def tangent_panel(radial, loop, p, S, norms, n, m, XT, norms_t, t):
     """κ and κ' of the first n landmarks and of m points, the columns of XT, in the two halves of t; 0 beyond."""
     half = t.size // 2
@@ -139,7 +167,7 @@ def tangent_panel(radial, loop, p, S, norms, n, m, XT, norms_t, t):
     clear_beyond(t[half:], n, m, width)
 
 
-@jit(flags=ORDERED)
+@inner(flags=ORDERED)
 def clear_beyond(t, n, m, width):
     """Zeros beyond the first m columns of n rows, and in the rows after them."""
     for k in range(n if m < width else 0):
@@ -149,7 +177,7 @@ def clear_beyond(t, n, m, width):
         t[unsigned(i)] = 0.0
 
 
-@jit(flags=ORDERED)
+@inner(flags=ORDERED)
 def lay_out(t, first, rows, width, M, start, stop):
     """M[k, start + c] = t[first + k·width + c] for the first rows of M and its columns from ``start`` to ``stop``."""
     for k in range(rows):
@@ -157,50 +185,53 @@ def lay_out(t, first, rows, width, M, start, stop):
             M[unsigned(k), unsigned(start + c)] = t[unsigned(first + k * width + c)]
 
 
-@both(flags=ORDERED)
-def landmark_panels(radial, loop, p, n, d, ridge, work):
-    """W, its diagonal raised by the ridge, in the upper half of U, and κ' in that of D."""
-    S, norms, ST, norms_t, scratch, U, D = work.S, work.norms, work.ST, work.norms_t, work.scratch, work.U, work.D
-    tiles, width = ST.shape[0], ST.shape[2]
-    for index in prange(tiles):
-        wide()
-        J = folded(np.int64(index), tiles)
-        slot = get_thread_id()
-        start, stop = J * width, min((J + 1) * width, U.shape[1])
-        rows = min((J + 1) * width, U.shape[0])
-        t = scratch[slot][: 2 * rows * width]
-        tangent_panel(radial, loop, p, S, norms, min(rows, n), min(width, n - start), ST[J], norms_t[slot], t)
-        lay_out(t, 0, rows, width, U, start, stop)
-        lay_out(t, rows * width, rows, width, D, start, stop)
-        for k in range(start, rows):
-            U[k, k] = U[k, k] * (1.0 + ridge) if k < n else 1.0
+@Stage
+def landmark_panel(index, start, count, note):
+    """A panel of W in the upper half of U, and of κ' in that of D."""
+    wide()
+    task = read(note)
+    n, work = task.n, task.work
+    U, ST, width = work.U, work.ST, work.ST.shape[2]
+    J = folded(index, ST.shape[0])
+    slot = get_thread_id()
+    first, stop = J * width, min((J + 1) * width, U.shape[1])
+    rows = min((J + 1) * width, U.shape[0])
+    t = work.scratch[slot][: 2 * rows * width]
+    m = min(width, n - first)
+    tangent_panel(task.radial, task.loop, task.p, work.S, work.norms, min(rows, n), m, ST[J], work.norms_t[slot], t)
+    lay_out(t, 0, rows, width, U, first, stop)
+    lay_out(t, rows * width, rows, width, work.D, first, stop)
 
 
-@both(flags=ORDERED, loops=False)
-def factor(radial, loop, p, n, d, ridge, work):
+@inner(flags=ORDERED)
+def factor(stages, note, n, ridge, work):
     """Factor W with the least ridge, from ``ridge`` on, that double precision carries; returns it, or −1."""
+    U = work.U
     while ridge < 1.0:
-        landmark_panels(radial, loop, p, n, d, ridge, work)
+        share(stages.sharing, stages.landmark_panel, work.ST.shape[0], 0, 0, note)
         largest = 0.0
-        for k in range(n):
-            largest = max(largest, work.U[k, k])
+        for k in range(U.shape[0]):
+            U[k, k] = U[k, k] * (1.0 + ridge) if k < n else 1.0
+            if k < n:
+                largest = max(largest, U[k, k])
         floor = largest * (LEAST_PIVOT if ridge == 0.0 else 0.1 * ridge)
-        if cholesky(work.U, work.L, floor) > 0.0:
+        if cholesky(stages.sharing, stages.panel_rows, U, work.L, floor) > 0.0:
             return ridge
         ridge = FIRST_RIDGE if ridge == 0.0 else 10.0 * ridge
     return -1.0
 
 
-@jit(flags=ORDERED)
+@inner(flags=ORDERED)
 def column_squares(A, n, sums):
     """sums[j] = Σ_k A[k, j]² over the first n rows."""
     clear(sums)
     for k in range(n):
         for j in range(sums.size):
-            sums[unsigned(j)] += A[unsigned(k), unsigned(j)] * A[unsigned(k), unsigned(j)]
+            a = A[unsigned(k), unsigned(j)]
+            sums[unsigned(j)] = fused(a, a, sums[unsigned(j)])
 
 
-@jit(flags=ORDERED)
+@inner(flags=ORDERED)
 def multiply(A, B, out):
     """out = A ∘ B."""
     for k in range(out.shape[0]):
@@ -208,7 +239,7 @@ def multiply(A, B, out):
             out[unsigned(k), unsigned(j)] = A[unsigned(k), unsigned(j)] * B[unsigned(k), unsigned(j)]
 
 
-@jit(flags=ORDERED)
+@inner(flags=ORDERED)
 def multiply_negated(M, D, first, last):
     """M ← −M ∘ D in the rows from ``first`` to ``last`` and the columns from ``first`` on."""
     for k in range(first, last):
@@ -216,95 +247,103 @@ def multiply_negated(M, D, first, last):
             M[unsigned(k), unsigned(c)] *= -D[unsigned(k), unsigned(c)]
 
 
-@both(flags=ORDERED)
-def point_panels(radial, loop, p, n, X, picks, start, count, centre, work):
-    """Panels of ``count`` points from ``start`` on, brought from kernel values to P, Aᵀ and K̂(x, x)."""
-    S, norms, U, L, XA, XT = work.S, work.norms, work.U, work.L, work.XA, work.XT
-    AT, explained, rows = work.AT, work.explained, work.U.shape[0]
-    width = XT.shape[2]
-    for index in prange((count + width - 1) // width):
-        wide()
-        panel = np.int64(index)
-        first = panel * width
-        m = min(width, count - first)
-        some = up(m, LANES)
-        points, columns, sums, P = XA[panel], XT[panel], explained[panel], work.P[panel]
-        t = work.scratch[get_thread_id()][: 2 * rows * width]
-        A, slopes = t[: rows * width].reshape(rows, width), t[rows * width :].reshape(rows, width)
-        load_points(X, picks, start + first, m, centre, points)
-        clear(points[m:])  # where an earlier, fuller panel may have left some
-        transpose(points, width, columns.shape[0], columns)
-        tangent_panel(radial, loop, p, S, norms, n, m, columns, sums, t)
-        solve_forward(L, A, some)
-        column_squares(A, n, sums)
-        solve_backward(U, A, some)
-        multiply(A, slopes, P)
-        tile = AT.shape[2]
-        for J in range(AT.shape[0]):
-            landmarks = A[J * tile : min((J + 1) * tile, rows)]
-            transpose(landmarks, landmarks.shape[0], width, AT[J, first : first + width])
+@Stage
+def point_panel(index, start, count, note):
+    """One panel of the ``count`` points from ``start`` on, brought from kernel values to P, Aᵀ and K̂(x, x)."""
+    wide()
+    task = read(note)
+    work = task.work
+    AT, rows, n = work.AT, work.U.shape[0], task.n
+    width = work.XT.shape[2]
+    first = index * width
+    m = min(width, count - first)
+    some = up(m, LANES)
+    points, columns, sums = work.XA[index], work.XT[index], work.explained[index]
+    t = work.scratch[get_thread_id()][: 2 * rows * width]
+    A, slopes = t[: rows * width].reshape(rows, width), t[rows * width :].reshape(rows, width)
+    load_points(task.X, task.picks, start + first, m, task.centre, points)
+    clear(points[m:])  # where an earlier, fuller panel may have left some
+    transpose(points, width, columns.shape[0], columns)
+    tangent_panel(task.radial, task.loop, task.p, work.S, work.norms, n, m, columns, sums, t)
+    solve_forward(work.L, A, some)
+    column_squares(A, n, sums)
+    solve_backward(work.U, A, some)
+    multiply(A, slopes, work.P[index])
+    tile = AT.shape[2]
+    for J in range(AT.shape[0]):
+        landmarks = A[J * tile : min((J + 1) * tile, rows)]
+        transpose(landmarks, landmarks.shape[0], width, AT[J, first : first + width])
 
 
-@both(flags=ORDERED)
-def add_panels(panels, last, work):
-    """M += A Aᵀ, its upper half, and G += P (X, 1), over the panels in order; after the last of them M becomes −Q."""
+@Stage
+def add_panels(index, panels, last, note):
+    """M += A Aᵀ, some rows of its upper half, and G += P (X, 1), over the panels in order; at last M becomes −Q."""
+    wide()
+    work = read(note).work
     P, AT, XA, M, G = work.P, work.AT, work.XA, work.M, work.G
     rows, columns = M.shape
     tiles, tile, depth = AT.shape[0], AT.shape[2], XA.shape[1]
-    for index in prange(tiles):
-        wide()
-        I = folded(np.int64(index), tiles)
-        left = AT[I]
-        first, stop = I * tile, min((I + 1) * tile, rows)
-        for J in range(I, tiles):
-            right, width = AT[J], min(tile, columns - J * tile)
-            for top in range(0, panels * depth, DEPTH):
-                count = min(DEPTH, panels * depth - top)
-                for r in range(first, stop, ROWS):
-                    left_of = (r - first) // LANES * LANES if J == I else 0  # below the diagonal nothing is needed
-                    add_gram(left[top:], r - first, count, right[top:], left_of, width - left_of, M, r, J * tile)
-        for panel in range(panels):
-            slopes, points = P[panel], XA[panel]
+    I = folded(index, tiles)
+    left = AT[I]
+    first, stop = I * tile, min((I + 1) * tile, rows)
+    for J in range(I, tiles):
+        right, width = AT[J], min(tile, columns - J * tile)
+        for top in range(0, panels * depth, DEPTH):
+            some = min(DEPTH, panels * depth - top)
             for r in range(first, stop, ROWS):
-                add_product(slopes, r, depth, points, 0, 0, G.shape[1], G)
-        if last:
-            multiply_negated(M, work.D, first, stop)
+                left_of = (r - first) // LANES * LANES if J == I else 0  # below the diagonal nothing is needed
+                add_gram(left[top:], r - first, some, right[top:], left_of, width - left_of, M, r, J * tile)
+    for panel in range(panels):
+        slopes, points = P[panel], XA[panel]
+        for r in range(first, stop, ROWS):
+            add_product(slopes, r, depth, points, 0, 0, G.shape[1], G)
+    if last:
+        multiply_negated(M, work.D, first, stop)
 
 
-@both(flags=ORDERED)
-def finish(work):
-    """G loses Q (S, 1)."""
-    S, M, G = work.S, work.M, work.G
-    for index in prange(M.shape[0] // ROWS):
-        wide()
-        add_symmetric_product(M, np.int64(index) * ROWS, S, G)
+@Stage
+def finish(index, start, count, note):
+    """A few rows of G lose theirs of Q (S, 1)."""
+    wide()
+    work = read(note).work
+    add_symmetric_product(work.M, index * ROWS, work.S, work.G)
 
 
-@both(flags=ORDERED, loops=False)
-def gradient(radial, loop, p, sample, X, picks, centre, ridge, work, out):
-    """The gradient of the trace error, estimated from the points that ``picks`` names (all, if it is empty).
+def stages(kind: Any, parallel: bool) -> Stages:
+    """Where the stages are for tasks of this kind."""
+    factor = types.NamedTuple((types.float64[:, ::1],) * 2, Factor)
+    return Stages(
+        sharing(parallel), landmark_panel.address(kind), panel_rows.address(factor), point_panel.address(kind),
+        add_panels.address(kind), finish.address(kind),
+    )  # fmt: skip
+
+
+@inner(flags=ORDERED)
+def gradient(stages, task, sample, first, points, ridge, out):
+    """The gradient of the trace error, estimated from so many points, the picks from ``first`` on.
 
     Returns the sum of K̂(x, x) over those points and the ridge that was needed, which is −1 where none sufficed.
     """
+    work, radial = task.work, task.radial
+    note = leave(task)
     n, d = sample.shape
-    N = X.shape[0]
-    b = picks.size if picks.size > 0 else N
-    place_landmarks(sample, centre, work)
-    ridge = factor(radial, loop, p, n, d, ridge, work)
+    place_landmarks(sample, task.centre, work)
+    ridge = factor(stages, note, n, ridge, work)
     if ridge < 0.0:
         return 0.0, ridge
     clear(work.M)
     clear(work.G)
     panels, width = work.explained.shape
     explained = 0.0
-    for start in range(0, b, panels * width):
-        count = min(panels * width, b - start)
-        point_panels(radial, loop, p, n, X, picks, start, count, centre, work)
-        add_panels((count + width - 1) // width, start + count == b, work)
+    for start in range(0, points, panels * width):
+        count = min(panels * width, points - start)
+        needed = (count + width - 1) // width
+        share(stages.sharing, stages.point_panel, needed, first + start, count, note)
+        share(stages.sharing, stages.add_panels, work.AT.shape[0], needed, 1 if start + count == points else 0, note)
         for j in range(count):
             explained += work.explained[j // width, j % width]
-    finish(work)
-    scale = (4.0 if radial else 2.0) * (N / b)
+    share(stages.sharing, stages.finish, work.M.shape[0] // ROWS, 0, 0, note)
+    scale = (4.0 if radial else 2.0) * (task.X.shape[0] / points)
     for k in range(n):
         for l in range(d):
             along = work.G[k, l]
@@ -312,18 +351,25 @@ def gradient(radial, loop, p, sample, X, picks, centre, ridge, work, out):
     return explained, ridge
 
 
-@both(loops=False)
-def descend(radial, loop, p, sample, X, batches, centre, ridge, moments, steps, length, decay, betas, work, slope):
-    """Steps of Adam, a row of ``batches`` each, the first of ``length``, every other shorter by ``decay``.
+@jit()
+def gradient_alone(stages, task, sample, points, ridge, out):
+    """One gradient, for those who are not in a descent."""
+    return gradient(stages, task, sample, 0, points, ridge, out)
+
+
+@jit()
+def descend(stages, task, sample, points, batches, ridge, moments, steps, length, decay, betas, slope):
+    """So many steps of Adam, the first of ``length``, every other shorter by ``decay``, each from the next batch.
 
     ``sample`` and the ``moments`` (first, second) change in place; ``steps`` were taken before. Returns how many were
     taken until the gradient was not finite, and the ridge that was needed, with which the next ones begin.
     """
     first, second = moments
-    for i in range(batches.shape[0]):
-        _, needed = gradient(radial, loop, p, sample, X, batches[i], centre, ridge, work, slope)
+    for i in range(batches):
+        start = i * points if task.picks.size > 0 else 0
+        _, needed = gradient(stages, task, sample, start, points, ridge, slope)
         if needed < 0.0 or not finite(slope):
             return i, ridge
         ridge = needed
         adam(sample, slope, first, second, steps + i + 1, length - i * decay, betas[0], betas[1])
-    return batches.shape[0], ridge
+    return batches, ridge

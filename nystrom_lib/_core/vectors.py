@@ -15,7 +15,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from .compile import PLAIN, jit
+from .compile import PLAIN, fuse, jit
 
 BYTES = 64  #: of a vector: the widest there are; narrower machines do a vector in several
 ROWS = 4  #: rows of a tile of scalars done together
@@ -84,8 +84,7 @@ class _Vectors:
         return places
 
     def add_product(self, place, a, b) -> None:
-        product = self.builder.fmul(a, b, flags=("contract",))  # fused with the addition where there is such a thing
-        self.builder.store(self.builder.fadd(self.builder.load(place), product, flags=("contract",)), place)
+        self.builder.store(fuse(self.builder, a, b, self.builder.load(place)), place)
 
     def steps(self, start, stop, step: int):
         """Loop over range(start, stop, step)."""

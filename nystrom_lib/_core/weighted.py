@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numba import get_thread_id, prange
 
-from .compile import ORDERED, both, jit, wide
+from .compile import ORDERED, both, inner, wide
 from .pairs import (
     BUFFER,
     PARTS,
@@ -31,8 +31,7 @@ from .pairs import (
 from .vectors import address
 
 
-@jit()
-def make_work(slots, n, points, d):
+def make_work(slots: int, n: int, points: int, d: int) -> tuple[np.ndarray, ...]:
     """A tile for each thread, its points and their norms; and the sums of each piece of the points."""
     width, size = augmented(d), tile_size(n)
     tiles = (n + size - 1) // size
@@ -44,7 +43,7 @@ def make_work(slots, n, points, d):
     )  # fmt: skip
 
 
-@jit(flags=ORDERED)
+@inner(flags=ORDERED)
 def squares_and_slopes(t, m, n, weights, start, sums):
     """κ and κ', the two halves of t, become wφ' in the first; the sums of wφ are added to."""
     half = m * n

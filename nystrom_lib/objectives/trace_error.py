@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numba
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -78,27 +79,29 @@ class TraceLoops:
         self.points = min(points, trace.BLOCK)
         self.work_of_a_step = float(n * (n + points))
         self.loop = objective.kernel._address(profiles.TANGENT)
-        self._work: dict[int, Any] = {}
+        self._work: dict[int, Any] = {}  # by threads
+        self._stages: dict[bool, Any] = {}
 
     def gradient(self, sample: Array, batch: Indices, ridge: float, out: Array) -> tuple[float, float]:
         """Fill ``out``; gives Σ K̂(x, x) over the points and the ridge that was needed."""
         kernel, data = self.objective.kernel, self.objective.data
         with one_pool(self.work_of_a_step) as (parallel, slots), kernel._watched() as p:
-            run = trace.gradient.parallel if parallel else trace.gradient
-            explained, ridge = run(
-                kernel.radial, self.loop, p, sample, data, batch, self.centre(sample), ridge,
-                self.work(slots), out,
-            )  # fmt: skip
+            stages, task = self.stages(parallel, slots, p, batch, self.centre(sample))
+            explained, ridge = trace.gradient_alone(stages, task, sample, len(batch) or len(data), ridge, out)
         if ridge < 0.0:
             explained, out[:] = np.nan, np.nan
         return float(explained), float(ridge)
 
+    def stages(self, parallel: bool, slots: int, p: Array, picks: Indices, centre: Array) -> tuple[Any, Any]:
+        """What the loops are given first."""
+        kernel = self.objective.kernel
+        if slots not in self._work:
+            self._work[slots] = trace.make_work(slots, self.n, self.points, self.d)
+        task = trace.Task(kernel.radial, self.loop, p, self.n, self.objective.data, picks, centre, self._work[slots])
+        if parallel not in self._stages:
+            self._stages[parallel] = trace.stages(numba.typeof(task), parallel)  # type: ignore[no-untyped-call]
+        return self._stages[parallel], task
+
     def centre(self, sample: Array) -> Array:
         """Where coordinates are taken from."""
         return middle(sample) if self.objective.kernel.radial else np.zeros(self.d)
-
-    def work(self, slots: int) -> Any:
-        """The buffers for so many threads."""
-        if slots not in self._work:
-            self._work[slots] = trace.make_work(slots, self.n, self.points, self.d)
-        return self._work[slots]

@@ -130,11 +130,11 @@ class TraceEngine(Engine):
         if move.steps == 0 and kernel._family == profiles.CUSTOM:
             loops.gradient(self._sample, batches[0], 0.0, self._gradient)  # do its functions work at the start?
         with one_pool(loops.work_of_a_step) as (parallel, slots), kernel._watched(descent=True) as p:
-            run = trace.descend.parallel if parallel else trace.descend
-            taken, self._ridge = run(
-                kernel.radial, loops.loop, p, self._sample, self._objective.data, batches, self._centre,
-                self._ridge, (move.first, move.second), move.steps, move.length * start, move.length * fall,
-                (rule.beta1, rule.beta2), loops.work(slots), self._gradient,
+            stages, task = loops.stages(parallel, slots, p, batches.ravel(), self._centre)
+            taken, self._ridge = trace.descend(
+                stages, task, self._sample, batches.shape[1] or len(self._objective.data), len(batches), self._ridge,
+                (move.first, move.second), move.steps, move.length * start, move.length * fall,
+                (rule.beta1, rule.beta2), self._gradient,
             )  # fmt: skip
         move.steps += taken
         if taken == len(batches) and np.isfinite(self._sample).all():

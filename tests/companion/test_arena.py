@@ -30,7 +30,7 @@ def test_every_way_is_tried_on_every_problem() -> None:
 
 @pytest.mark.parametrize("way", [*arena.ENDING, *arena.DESCENTS])
 def test_a_trial_ends_above_the_best_there_is(way: str, best: dict[str, float]) -> None:
-    budget = 0.05 if way in arena.DESCENTS else None
+    budget = 0.5 if way in arena.DESCENTS else None  # enough for a step, whatever else runs here
     row = arena.attempt(arena.Trial("bigaussian-16", way, budget, 0), best["bigaussian-16"], MOST)
     assert row["E_tr"] >= 1.0 and row["seconds"] > 0.0
     assert (row["steps"] > 0) == (way in ("weighted", *arena.DESCENTS))
