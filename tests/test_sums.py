@@ -135,7 +135,7 @@ def test_few_parts(parts: int, monkeypatch: pytest.MonkeyPatch) -> None:
     limited = PairSums(KERNELS["matern32"], X, S)
     monkeypatch.setattr(pairs, "PARTS", parts * 6 * 449)
     for slots in (1, 2):
-        limited._work[slots] = pairs.make_workspace.py_func(slots, 449, 1300, 3, limited._tiles)
+        limited._work[slots] = pairs.make_workspace(slots, 449, 1300, 3, limited._tiles)
         work = limited._work[slots]
         assert [len(work.landmark_totals), len(work.data_totals)] == [max(parts, 1)] * 2
     for found, expected in zip(limited.totals_and_left(), whole.totals_and_left(), strict=True):

@@ -160,12 +160,13 @@ class _Notice(event.Listener):  # type: ignore[misc]
 
     def on_start(self, event: Any) -> None:
         """numba has found nothing in the cache and begins."""
-        dispatcher = event.data["dispatcher"]
-        if not self.given and (id(dispatcher) in _TWINS or any(dispatcher is twin for twin in _TWINS.values())):
+        module = event.data["dispatcher"].py_func.__module__
+        # a user's own kernel, in profiles, takes a moment
+        if not self.given and module.startswith(__package__) and not module.endswith("profiles"):
             self.given = True
             often = "once" if _FOLDER else "in every process, for no folder for the result can be written"
             logging.getLogger("nystrom_lib").warning(
-                "nystrom_lib compiles its loops for this processor; this takes a minute or two, %s.", often
+                "nystrom_lib compiles its loops for this processor; this takes up to a minute, %s.", often
             )
 
     def on_end(self, event: Any) -> None:

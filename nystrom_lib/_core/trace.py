@@ -46,7 +46,7 @@ BLOCK = 1024  #: points whose panels are kept at a time
 POINTS = 72  #: of them in a panel at most, or as many more as a panel of few landmarks has room for
 ROOM = 8192  #: numbers in such a panel
 LANDMARKS = 48  #: in a tile of A Aᵀ at most
-DEPTH = 96  #: points that a tile is summed over at a time, so that they stay near
+STRETCH = 96  #: points that a tile is summed over at a time, so that they stay near
 LINE = 8  #: doubles in a line of the cache
 
 LEAST_PIVOT = 1e-9  #: relative to the diagonal: below it, double precision no longer carries the gradient
@@ -288,8 +288,8 @@ def add_panels(index, panels, last, note):
     first, stop = I * tile, min((I + 1) * tile, rows)
     for J in range(I, tiles):
         right, width = AT[J], min(tile, columns - J * tile)
-        for top in range(0, panels * depth, DEPTH):
-            some = min(DEPTH, panels * depth - top)
+        for top in range(0, panels * depth, STRETCH):
+            some = min(STRETCH, panels * depth - top)
             for r in range(first, stop, ROWS):
                 left_of = (r - first) // LANES * LANES if J == I else 0  # below the diagonal nothing is needed
                 add_gram(left[top:], r - first, some, right[top:], left_of, width - left_of, M, r, J * tile)
