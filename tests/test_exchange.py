@@ -56,6 +56,16 @@ def test_each_choice_knows_of_those_before(monkeypatch: pytest.MonkeyPatch) -> N
         sample = np.vstack([sample, X[pick]])
 
 
+def test_points_are_looked_at_where_something_is_left() -> None:
+    """Catches candidates drawn among what the landmarks explain already: ten points of a thousand are far from them."""
+    S = np.array([[0.0], [50.0]])
+    X = np.concatenate([np.zeros(990), 5.0 + 0.1 * np.arange(10)])[:, None]
+    dropped, taken = exchange(KERNEL, S, X, rng())
+    whole = error(KERNEL, S, X)
+    gains = [whole - error(KERNEL, np.vstack([S, x]), X) - 1.0 for x in X[990:]]
+    assert dropped.tolist() == [1] and taken.tolist() == [990 + np.argmax(gains)]
+
+
 def test_what_does_not_pay_is_not_done() -> None:
     """Catches an exchange for its own sake: twice the cost has to be gained."""
     data = notebook_data()
@@ -114,9 +124,9 @@ class Counted(ExchangeEngine):
         self.exchanged: list[float] = []
 
     def _exchange(self, per_step: float) -> None:
-        before = self._left
+        before, state = self._left, self._rng.bit_generator.state
         super()._exchange(per_step)
-        if self._left >= 0.0:
+        if self._rng.bit_generator.state != state:  # points were drawn
             self.exchanged.append(before - self._left)
 
 
@@ -130,11 +140,23 @@ def test_effort_is_capped(n: int, iterations: int) -> None:
     engine = Counted(AdamWithExchanges(rng()), objective, S, 96)
     batches = rng().integers(0, 2000, (min(iterations, 300), 96))
     assert engine.advance(batches, 0.0, 1 / iterations) == len(batches)
-    assert sum(engine.exchanged) <= EFFORT * (1 + 1e-12)
+    assert sum(engine.exchanged) <= 0.1 * (1 + 1e-12)
     if iterations == 1:
         assert not engine.exchanged
     if (n, iterations) == (50, 2000):
         assert len(engine.exchanged) >= 3
+
+
+def test_what_is_new_has_no_past() -> None:
+    """Catches a point that sets out with the moments of the landmark it replaced."""
+    S = nl.uniform_sample(notebook_data(), 50, 3)
+    S[::5] = 40.0 + np.arange(20).reshape(10, 2)
+    engine = ExchangeEngine(AdamWithExchanges(rng()), nl.TraceError(KERNEL, notebook_data()), S, 96)
+    engine._adaptive.first[:] = engine._adaptive.second[:] = 1.0
+    engine._exchange(1e-9)
+    new = (engine.take() != S).any(axis=1)
+    assert new[::5].sum() == new.sum() == 5  # a tenth
+    assert (engine._adaptive.first == ~new[:, None]).all() and (engine._adaptive.second == ~new).all()
 
 
 def test_before_a_pace_is_known_nothing_is_exchanged() -> None:
@@ -158,7 +180,7 @@ def test_exchanges_happen_at_their_shares() -> None:
         for count in cuts:
             assert engine.advance(batches[done : done + count], done / 4000, 1 / 4000) == count
             done += count
-        assert len(engine.exchanged) == len(module.SHARES)
+            assert len(engine.exchanged) == sum(4000 * share < done for share in module.SHARES)
         samples.append(engine.take())
     for other in samples[1:]:
         assert other == pytest.approx(samples[0], rel=1e-4, abs=1e-4)

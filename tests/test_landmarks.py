@@ -106,7 +106,8 @@ def test_a_descent_that_leaves_the_finite_numbers_is_ended_not_raised() -> None:
     """Catches a DescentError that reaches the caller, who gave no step."""
     X = 1e150 * cloud(2, 50, 1)[0]
     found = find(pair("user_radial")[0], X, 5, method="radial-skd", iterations=20)
-    assert found.error == found.start_error
+    assert found.error == found.start_error and found.steps == 0
+    assert "The descent was ended where it left the finite numbers." in found.reasons
 
 
 @pytest.mark.parametrize("method", DESCENTS)
@@ -154,6 +155,7 @@ def test_many_points_are_judged_by_some(monkeypatch: pytest.MonkeyPatch) -> None
 # --- degenerate data ----------------------------------------------------------------------------------------------
 
 X, _ = cloud(2, 60, 1)
+MORE, _ = cloud(2, 150, 1)
 DEGENERATE: dict[str, tuple[Any, int]] = {
     "one point": (X[:1], 1),
     "one of many": (X, 1),
@@ -263,6 +265,24 @@ def test_seconds_are_kept(method: str) -> None:
     assert nl.find_landmarks(nl.Gaussian(16.0), data, 30, method=method, seconds=1e-7).steps == 0
 
 
+def test_seconds_are_counted_from_the_call_to_the_last_judgement(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Catches a start, or the judgement that is still to come, whose time is not taken off the budget."""
+    nl.find_landmarks(KERNEL, X, 6, start="uniform", iterations=2)
+    with monkeypatch.context() as patch:
+        patch.setitem(STARTS, "uniform", STARTS["uniform"]._replace(draw=slow(STARTS["uniform"].draw)))
+        assert find(KERNEL, X, 6, start="uniform", seconds=0.3).steps == 0
+    monkeypatch.setattr(module._Search, "judge", slow(module._Search.judge))
+    assert find(KERNEL, X, 6, start="uniform", seconds=0.7).steps == 0
+
+
+def slow(function: Any) -> Any:
+    def later(*arguments: Any) -> Any:
+        time.sleep(0.4)
+        return function(*arguments)
+
+    return later
+
+
 def test_progress_may_stop_it() -> None:
     seen: list[int] = []
 
@@ -281,6 +301,10 @@ def test_reasons_say_what_was_done(monkeypatch: pytest.MonkeyPatch) -> None:
     found = find(KERNEL, X, 6, iterations=7)
     assert found.reasons[0] == "A descent on 'trace': the error itself."
     assert any(reason.startswith("7 steps by Adam") and "from 60 points" in reason for reason in found.reasons)
+    assert "3 steps by AdamWithExchanges, each from 110 points." in find(KERNEL, MORE, 110, iterations=3).reasons
+    assert "3 steps by AdamWithExchanges, each from 96 points." in find(KERNEL, MORE, 6, iterations=3).reasons
+    asked = find(KERNEL, MORE, 6, method="local-trace", iterations=3)
+    assert "3 steps by Adam, each from 96 points." in asked.reasons
     monkeypatch.setattr(module, "LOCAL", 5)
     local = find(KERNEL, X, 6, iterations=7)
     assert local.method == "local-trace" and "n = 6 is large" in local.reasons[0]

@@ -17,6 +17,7 @@ from hypothesis.extra.numpy import arrays
 
 import nystrom_lib as nl
 from nystrom_lib.objectives.base import EVERYTHING
+from nystrom_lib.objectives.weighted_skd import solve
 from tests import formulas, oracle
 from tests.cases import DIMENSIONS, EVERY, RADIAL, Floats, cloud, notebook_data, pair
 
@@ -303,6 +304,13 @@ def test_the_ridge_is_1e_10_of_the_diagonal(cls: type[nl.TraceError]) -> None:
     found = cls(kernel, X).gradient(S)
     assert close(found, exact, 1e-3)  # a condition of 1e10 leaves six digits, of which some cancel
     assert not close(found, 1.1 * exact, 1e-3)
+
+
+@pytest.mark.parametrize(("below", "ridge"), [(0.5e-10, 1e-10), (0.95e-10, 1e-9), (5e-10, 1e-9), (2e-9, 1e-8)])
+def test_the_ridge_is_ten_times_more_as_long_as_a_pivot_is_less_than_a_tenth_of_it(below: float, ridge: float) -> None:
+    """Catches a ridge that Cholesky survives but that leaves rounding, and one that grows in leaps."""
+    B, g = np.diag([4.0, -4.0 * below]), np.array([1.0, 1.0])
+    np.testing.assert_allclose(solve(B, g), 1.0 / (np.diag(B) + 4.0 * ridge), rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", RADIAL)

@@ -9,7 +9,7 @@ import pytest
 
 import nystrom_lib as nl
 from nystrom_lib import _nearest
-from nystrom_lib.starts import herding, kmeans_plus_plus
+from nystrom_lib.starts import herding, kmeans, kmeans_plus_plus, leverage
 from tests.cases import BUILT_IN, Floats, cloud, pair
 
 KERNEL = nl.Gaussian(rho=0.7)
@@ -102,19 +102,26 @@ def test_kmeans_plus_plus_of_several_strips() -> None:
     assert nl.initial_indices(KERNEL, X, 40, "kmeans++", seed=8).tolist() == chosen
 
 
-def test_kmeans_plus_plus_from_a_part_of_the_data(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Catches indices into the part that are taken for indices into the data."""
-    monkeypatch.setattr(kmeans_plus_plus, "PAIRS", 1000)
+@pytest.mark.parametrize(("pairs", "size"), [(1, 100), (2000, 200)])
+def test_kmeans_plus_plus_from_a_part_of_the_data(pairs: int, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Catches a part that is too small, and indices into it that are taken for indices into the data."""
+    monkeypatch.setattr(kmeans_plus_plus, "PAIRS", pairs)
     X, _ = cloud(2, 500, 1)
     indices = nl.initial_indices(KERNEL, X, 10, "kmeans++", seed=0)
-    part = np.random.default_rng(0).choice(500, 100, replace=False)
-    assert set(indices) <= set(part)
+    rng = np.random.default_rng(0)
+    part = rng.choice(500, size, replace=False)
+    assert set(indices) <= set(part) and indices[0] == part[rng.integers(size)]
     assert np.array_equal(nl.initial_sample(KERNEL, X, 10, "kmeans++", seed=0), X[indices])
 
 
+@pytest.mark.parametrize("tolerance", [1e-4, 1e-2])
 @pytest.mark.parametrize(("d", "N", "n"), [(1, 300, 5), (3, 2000, 40), (20, 1500, 30)])
-def test_kmeans_is_lloyd_s_iteration(d: int, N: int, n: int) -> None:
+def test_kmeans_is_lloyd_s_iteration(
+    d: int, N: int, n: int, tolerance: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Catches a wrong mean or a wrong rule when to stop."""
+    assert kmeans.TOLERANCE == 1e-4
+    monkeypatch.setattr(kmeans, "TOLERANCE", tolerance)
     X, _ = cloud(d, N, 1)
     S = nl.initial_sample(KERNEL, X, n, "kmeans++", seed=2)
     for _ in range(100):
@@ -122,7 +129,7 @@ def test_kmeans_is_lloyd_s_iteration(d: int, N: int, n: int) -> None:
         moved = np.array([X[labels == k].mean(axis=0) for k in range(n)])
         shift = np.square(moved - S).sum()
         S = moved
-        if shift <= 1e-4 * X.var(axis=0).mean():
+        if shift <= tolerance * X.var(axis=0).mean():
             break
     np.testing.assert_allclose(nl.initial_sample(KERNEL, X, n, "kmeans", seed=2), S, rtol=1e-10, atol=1e-12)
 
@@ -164,9 +171,10 @@ def test_rpcholesky_draws_by_the_residual(name: str) -> None:
     assert expected(seen, np.array([probabilities[outcome] for outcome in outcomes]), draws)
 
 
+@pytest.mark.parametrize("rho", [4.0, 0.02])
 @pytest.mark.parametrize("method", ["rpcholesky", "greedy"])
-def test_cholesky_goes_as_deep_as_double_precision(method: str) -> None:
-    """Catches a factor that drifts: after n pivots the residuals are those of the library's own approximation."""
+def test_cholesky_goes_as_deep_as_double_precision(method: str, rho: float) -> None:
+    """Catches a factor that drifts or ends early: the residuals are those of the library's own approximation."""
     from nystrom_lib.starts import cholesky
 
     kept: list[cholesky.PartialCholesky] = []
@@ -179,8 +187,9 @@ def test_cholesky_goes_as_deep_as_double_precision(method: str) -> None:
     X, _ = cloud(4, 600, 1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cholesky.PartialCholesky, "__init__", remember)
-        sample = nl.initial_sample(KERNEL, X, 60, method, seed=1)
-    found = nl.NystromApproximation(KERNEL, sample).residuals(X)
+        sample = nl.initial_sample(nl.Gaussian(rho), X, 60, method, seed=1)
+    found = nl.NystromApproximation(nl.Gaussian(rho), sample).residuals(X)
+    assert (found.max() < 1e-6) == (rho < 1.0)
     np.testing.assert_allclose(kept[0].residual, found, atol=1e-12)
 
 
@@ -235,7 +244,7 @@ def test_herding_counts_copies_in_the_mean() -> None:
 
 def test_scores_of_all_points_are_exact() -> None:
     """Catches a wrong ridge or weight: when every point is kept with weight one, the scores are the definition's."""
-    from nystrom_lib.starts.leverage import _scores
+    _scores = leverage._scores
 
     X, _ = cloud(3, 120, 1)
     K = KERNEL.matrix(X)
@@ -249,6 +258,18 @@ def test_scores_of_all_points_are_exact() -> None:
     ridge = 2.0 * ridge
     exact = np.diag(K @ np.linalg.inv(2.0 * K + ridge * np.eye(120)))
     np.testing.assert_allclose(half, np.tile(exact, 2), rtol=1e-9)
+
+
+@pytest.mark.parametrize(("n", "rank"), [(2, 1), (40, 3), (200, 10)])
+def test_leverage_has_the_ridge_of_n_over_four_log_n_eigenvalues(
+    n: int, rank: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Catches a ridge that leaves more, or fewer, than the reference's."""
+    asked: list[int] = []
+    scores = leverage._scores
+    monkeypatch.setattr(leverage, "_scores", lambda *arguments: (asked.append(arguments[-1]), scores(*arguments))[1])
+    nl.initial_indices(KERNEL, cloud(3, 500, 1)[0], n, "leverage", seed=0)
+    assert set(asked) == {rank} and len(asked) == np.ceil(np.log2(500 / n))
 
 
 def test_leverage_prefers_what_others_do_not_explain() -> None:

@@ -278,6 +278,66 @@ def test_a_line_search_that_runs_out_of_tries_is_not_believed() -> None:
     assert f(moved, None)[0] < 0.0
 
 
+def test_lbfgs_goes_along_the_inverse_hessian_of_the_textbook() -> None:
+    """Catches a slip in the two loops: the matrix itself, updated by (I − sy'/s'y) H (I − ys'/s'y) + ss'/s'y."""
+    rng = np.random.default_rng(0)
+    move = lbfgs.Curved(5, 0.1, lambda sample, batch: (0.0, sample))
+    gradient = rng.normal(size=(3, 2))
+    first = move._direction(gradient)
+    assert np.linalg.norm(first, axis=1).max() == pytest.approx(0.1)  # the fastest landmark goes as far as Adam's
+    assert first / np.linalg.norm(first) == pytest.approx(-gradient / np.linalg.norm(gradient))
+    pairs = [(step, step @ np.diag([1.0, 3.0]) + 0.1 * rng.normal(size=(3, 2))) for step in rng.normal(size=(7, 3, 2))]
+    for step, change in pairs:
+        assert np.vdot(step, change) > 0.0
+        move._learn(step, change)
+        move._learn(step, -change)  # a direction that is no valley teaches nothing
+    step, change = pairs[-1]
+    H = np.eye(6) * np.vdot(step, change) / np.vdot(change, change)
+    for s, y in ((step.ravel(), change.ravel()) for step, change in pairs[-5:]):
+        left = np.eye(6) - np.outer(s, y) / (s @ y)
+        H = left @ H @ left.T + np.outer(s, s) / (s @ y)
+    assert move._direction(gradient).ravel() == pytest.approx(-H @ gradient.ravel())
+
+
+def test_lbfgs_stays_where_nothing_lower_is_found() -> None:
+    """Catches a last, unjudged try that is taken: here every step goes up, whatever the gradient says."""
+
+    def f(sample: Floats, batch: Any) -> tuple[float, Floats]:
+        return float(np.abs(sample).sum()), np.ones((2, 2))
+
+    move, sample = lbfgs.Curved(5, 0.1, f), np.zeros((2, 2))
+    move._learn(np.eye(2), np.eye(2))
+    assert np.array_equal(move(sample, *f(sample, None), 0.0), sample)
+    assert not move.past and move.length == 0.025
+
+
+@pytest.mark.parametrize("rule", [nl.FixedStep(0.01), nl.Momentum(0.01), nl.Adam(0.01), nl.LBFGS()], ids=repr)
+def test_a_restart_forgets_everything_but_to_go_more_slowly(rule: Any) -> None:
+    """Catches a moment, a velocity or a curvature that outlives the descent that went astray, to the last bit."""
+    objective, S = problem()
+    evaluate = objective.prepare(6, 60)
+    used, fresh = (rule.begin(objective, S, evaluate) for _ in range(2))
+    T = S
+    for _ in range(4):
+        T = used(T, *evaluate(T, EVERYTHING), 0.0)
+    used.restart()
+    share = "step" if hasattr(fresh, "step") else "length"
+    setattr(fresh, share, getattr(fresh, share) * (0.25 if isinstance(rule, nl.LBFGS) else 0.5))
+    assert np.array_equal(used(S, *evaluate(S, EVERYTHING), 0.0), fresh(S, *evaluate(S, EVERYTHING), 0.0))
+
+
+@pytest.mark.parametrize("rule", [nl.FixedStep(1e308), nl.Momentum(1e308), nl.Adam(1e308)], ids=repr)
+@pytest.mark.parametrize("name", ["trace", "weighted-skd"])
+def test_a_last_step_out_of_the_finite_numbers_is_not_taken(name: str, rule: Any) -> None:
+    """Catches a step whose gradient was finite, counted although no step after it looks at where it led."""
+    X, S = cloud(2, 60, 6)
+    objective = OBJECTIVES[name](KERNEL, 10.0 * X)
+    engine = rule.engine(objective, S, 0)
+    nothing = np.empty((1, 0), np.int64)
+    assert engine.advance(nothing, 0.0, 0.0) == 0
+    assert np.array_equal(engine.take(), S) and np.array_equal(engine.step_back(), S)
+
+
 def test_the_memory_of_lbfgs_is_as_long_as_said() -> None:
     objective, S = problem()
     evaluate = objective.prepare(6, 60)

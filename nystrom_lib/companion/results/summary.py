@@ -90,7 +90,8 @@ def improved(results: Results, criterion: str) -> float:
 
 def rank_correlation(one: Array, other: Array) -> float:
     """Spearman's; 0 where nothing varies."""
-    correlation = float(pd.Series(one).rank().corr(pd.Series(other).rank()))
+    with np.errstate(invalid="ignore"):  # pandas 2 divides by the deviation of what does not vary
+        correlation = float(pd.Series(one).rank().corr(pd.Series(other).rank()))
     return 0.0 if np.isnan(correlation) else correlation
 
 
@@ -152,7 +153,8 @@ def displacements(path: Array) -> Array:
 
 def _median(values: Array) -> float:
     """Of what there is; NaN, without a warning, if that is nothing."""
-    return float(pd.Series(values).median())
+    there = values[~np.isnan(values)]
+    return float(np.median(there)) if len(there) else np.nan
 
 
 def _values(results: Results, criterion: str, stage: str) -> Array:
