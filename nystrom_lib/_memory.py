@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 #: What a container may use, in the two ways Linux has of saying so.
 _LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 
 
+@cache
 def memory() -> int:
     """Bytes of memory that the machine has, or the container we are in; no limit where nobody says."""
     most = sys.maxsize
