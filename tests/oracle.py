@@ -567,9 +567,7 @@ def _point_jets(kernel: OracleKernel, S: Points, x: Sequence[Any]) -> list[Jet]:
 class Residuals:
     """K(x, x) - K̂(x, x) of each point as a function of S; with `neighbours` from the landmarks nearest to it."""
 
-    def __init__(
-        self, kernel: OracleKernel, data: ArrayLike, sample: ArrayLike, neighbours: int | None = None
-    ) -> None:
+    def __init__(self, kernel: OracleKernel, data: ArrayLike, sample: ArrayLike, neighbours: int | None = None) -> None:
         with precision():
             S, X = points(sample), points(data)
             self.shape, self.N = (len(S), len(S[0])), len(X)

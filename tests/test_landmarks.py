@@ -310,9 +310,10 @@ def test_reasons_say_what_was_done(monkeypatch: pytest.MonkeyPatch) -> None:
     assert local.method == "local-trace" and "n = 6 is large" in local.reasons[0]
     assert find(nl.Polynomial(), X, 6, iterations=7).method == "trace"
     monkeypatch.setattr(module, "WHOLE", 40)
-    assert "It needs exact gradients, and looks at 40 of the points." in find(
-        KERNEL, X, 6, method="weighted-skd", iterations=3
-    ).reasons
+    assert (
+        "It needs exact gradients, and looks at 40 of the points."
+        in find(KERNEL, X, 6, method="weighted-skd", iterations=3).reasons
+    )
 
 
 @pytest.mark.parametrize("method", STARTS)

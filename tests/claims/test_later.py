@@ -126,9 +126,7 @@ def test_T2_stands_if_the_drift_is_none(first: Verdict, run: pd.DataFrame, force
 
 def ends(*eigenvalues: float, gradient: float = 1e-9) -> pd.DataFrame:
     return pd.DataFrame(
-        [
-            {"rho": 1.0, "pathological": False, "gradient": gradient, "eigenvalue": value} for value in eigenvalues
-        ]
+        [{"rho": 1.0, "pathological": False, "gradient": gradient, "eigenvalue": value} for value in eigenvalues]
     )
 
 

@@ -1,6 +1,5 @@
 """Objective, step rule and start as parts of an experiment; the paper's stay what they are."""
 
-
 import numpy as np
 import pytest
 

@@ -46,9 +46,7 @@ def test_the_default_is_the_authors_draw() -> None:
         (11, [(2.0, 3.0), (0.0, 1.0)], [[1.0, 0.9], [0.9, 1.0]], np.inf),
     ],
 )
-def test_other_parameters_follow_the_same_protocol(
-    seed: Any, modes: Any, covariance: Any, half_width: float
-) -> None:
+def test_other_parameters_follow_the_same_protocol(seed: Any, modes: Any, covariance: Any, half_width: float) -> None:
     data = bigaussian(150, seed, modes=modes, covariance=covariance, half_width=half_width)
     points, draws = literal(150, seed, modes, covariance, half_width)
     np.testing.assert_array_equal(data.X, points)

@@ -106,12 +106,8 @@ def test_the_full_size_is_parsed_quickly_and_counted_as_in_the_paper(tmp_path: P
     assert seconds < 10 and cached < 2
 
 
-def test_the_order_of_places(
-    file: Path, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    texts = {
-        place: miniboone_text.small(seed) for seed, place in enumerate(["path", "variable", "cache"], 10)
-    }
+def test_the_order_of_places(file: Path, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = {place: miniboone_text.small(seed) for seed, place in enumerate(["path", "variable", "cache"], 10)}
     digests = {hashlib.sha256(text).hexdigest(): place for place, text in texts.items()}
 
     def found(**options: object) -> str:
@@ -287,9 +283,7 @@ with warnings.catch_warnings(record=True) as caught:
 print(caught[0].message)
 """
         root = Path(__file__).parents[2]
-        run = subprocess.run(
-            [sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True
-        )
+        run = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
         digest, warning = run.stdout.splitlines()
         assert "File too large" in warning and "held in memory" in warning
         assert list(cache.iterdir()) == []

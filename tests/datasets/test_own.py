@@ -127,9 +127,7 @@ class TestColumns:
             z=1j * X[:, 0],
         )
         mixed = mixed[["town", "a", "when", "b", "sort", "z", "c"]]
-        with pytest.raises(
-            ValueError, match=r"do not hold numbers: 'town' .*'Ulm'.*'when'.*'sort'.*'z'.*without="
-        ):
+        with pytest.raises(ValueError, match=r"do not hold numbers: 'town' .*'Ulm'.*'when'.*'sort'.*'z'.*without="):
             from_array(mixed)
         for data in (
             from_array(mixed, standardise=False, columns=["b", "c"]),
@@ -185,9 +183,7 @@ class TestMissing:
     def test_kept_with_the_mean_in_their_place(self) -> None:
         data = from_array(self.holes, missing="keep", missing_codes=[-999], standardise=False)
         assert data.X.tolist() == [[1.0, 2.0], [5.5, 3.0], [5.0, 4.0], [7.0, 4.0], [9.0, 7.0]]
-        assert data.removed == (
-            ("3 rows with missing values kept, 3 values replaced by the mean of their column", 0),
-        )
+        assert data.removed == (("3 rows with missing values kept, 3 values replaced by the mean of their column", 0),)
         standardised = from_array(self.holes, missing="keep", missing_codes=[-999]).X
         np.testing.assert_allclose(standardised.mean(axis=0), 0.0, atol=1e-15)
         np.testing.assert_allclose(standardised.std(axis=0), 1.0)
@@ -397,9 +393,7 @@ print(data.X.shape, data.removed[0][1])
 """
         if sys.platform != "linux":
             pytest.skip("the limit on memory that this test needs is Linux's")
-        run = subprocess.run(
-            [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
-        )
+        run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
         assert run.returncode == 0, run.stderr
         assert run.stdout == "(2999999, 10) 1\n"
 
@@ -411,9 +405,7 @@ print(data.X.shape, data.removed[0][1])
     missing=st.sampled_from(["drop", "keep"]),
     ddof=st.sampled_from([0, 1]),
 )
-def test_the_size_of_a_block_does_not_matter(
-    rows: int, block: int, dropped: set[int], missing: Any, ddof: int
-) -> None:
+def test_the_size_of_a_block_does_not_matter(rows: int, block: int, dropped: set[int], missing: Any, ddof: int) -> None:
     """Block by block the result is what the plain formula gives for the whole, up to rounding."""
     data = np.random.default_rng(rows).standard_normal((rows, 4)) * 50 + 1000
     data[[i for i in dropped if i < rows], 2] = np.nan

@@ -79,9 +79,7 @@ def test_magic_before_standardising() -> None:
     assert kept.sha256 == MAGIC_KEPT
 
 
-@pytest.mark.parametrize(
-    "load", [abalone, partial(abalone, "rings"), magic], ids=["abalone", "rings", "magic"]
-)
+@pytest.mark.parametrize("load", [abalone, partial(abalone, "rings"), magic], ids=["abalone", "rings", "magic"])
 @pytest.mark.parametrize("ddof", [0, 1])
 def test_standardised_columns(load: Any, ddof: int) -> None:
     data, raw = load(ddof=ddof), load(standardise=False).X

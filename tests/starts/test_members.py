@@ -116,9 +116,7 @@ def test_kmeans_plus_plus_from_a_part_of_the_data(pairs: int, size: int, monkeyp
 
 @pytest.mark.parametrize("tolerance", [1e-4, 1e-2])
 @pytest.mark.parametrize(("d", "N", "n"), [(1, 300, 5), (3, 2000, 40), (20, 1500, 30)])
-def test_kmeans_is_lloyd_s_iteration(
-    d: int, N: int, n: int, tolerance: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_kmeans_is_lloyd_s_iteration(d: int, N: int, n: int, tolerance: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Catches a wrong mean or a wrong rule when to stop."""
     assert kmeans.TOLERANCE == 1e-4
     monkeypatch.setattr(kmeans, "TOLERANCE", tolerance)
