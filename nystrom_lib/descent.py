@@ -25,6 +25,7 @@ __all__ = ["Descent", "DescentError", "descend", "gradient_descent", "stochastic
 
 _CHUNK = 2e9  # products of coordinates between two looks at the progress callback and Ctrl-C: about a tenth of a second
 _LOOKS = 50  # of a budget in seconds: so often the clock is looked at
+_MOMENT = 5e-4  # seconds: more often than that is not worth the while
 
 
 @dataclass(frozen=True)
@@ -300,14 +301,14 @@ def shuffled_batches(N: int, size: int, rng: np.random.Generator) -> Draw:
 
 
 class Budget:
-    """Steps, seconds, or both, whichever ends first; the clock runs from here on, or since ``begin``."""
+    """Steps, seconds, or both, whichever ends first; the clock runs from here on."""
 
-    def __init__(self, iterations: int | None, seconds: float | None, begin: float | None = None) -> None:
+    def __init__(self, iterations: int | None, seconds: float | None) -> None:
         if iterations is None and seconds is None:
             raise ValueError("Give iterations, or seconds, or both: a descent needs an end.")
         self.iterations = None if iterations is None else check.whole("iterations", iterations, least=0)
         self.seconds = None if seconds is None else check.positive("seconds", seconds)
-        self.begin = time.perf_counter() if begin is None else begin
+        self.begin = time.perf_counter()
 
     def elapsed(self) -> float:
         """Seconds since the beginning."""
@@ -331,7 +332,7 @@ class Budget:
         """Steps until the next look at the clock, at so many seconds a step."""
         if self.seconds is None:
             return 10**9
-        slice_ = min(self.seconds / _LOOKS, max(self.seconds - self.elapsed(), 0.0))
+        slice_ = min(max(self.seconds / _LOOKS, _MOMENT), max(self.seconds - self.elapsed(), 0.0))
         return int(min(max(1.0, slice_ / pace), 1e9)) if pace > 0.0 else 1
 
 

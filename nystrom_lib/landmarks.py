@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _validation as check
 from ._local import NEIGHBOURS
-from ._threads import one_pool, threads
+from ._threads import steady, threads
 from ._validation import Array, as_writable
 from .advice import advised_batch_size, advised_iterations, advised_step
 from .approximation import room_for
@@ -43,6 +43,7 @@ WHOLE = 5_000  #: points for descents that need exact gradients
 FEW = 500  #: up to so many landmarks one thread begins and judges soon enough, and needs no loops for several
 
 GOT_WORSE = "The approximation got worse; the start is better and was kept."
+_ENDING = 5e-4  # seconds it takes to end a descent, besides judging it
 _LOOK = 0.2  # seconds between two looks at the error on the way, which may take a twentieth of the time
 
 
@@ -60,6 +61,7 @@ class Landmarks:
     start: Array  #: the sample before the descent
 
 
+@steady
 def find_landmarks(
     kernel: Kernel,
     data: ArrayLike | Source,
@@ -121,6 +123,7 @@ def find_landmarks(
     >>> nl.approximation_factors(kernel, data, landmarks.sample, "trace").trace < 1.4
     True
     """
+    began = time.perf_counter()
     kernel = require(kernel)
     if not isinstance(data, Source):
         data = as_writable(check.points("data", data))
@@ -132,7 +135,7 @@ def find_landmarks(
     check.choice("method", method, METHODS)
     for name, call in (("progress", progress), ("watch", watch)):
         check.callback(name, call)
-    search = _Search(kernel, data, n, check.generator("seed", seed), progress, watch)
+    search = _Search(kernel, data, n, check.generator("seed", seed), progress, watch, began)
     if method in STARTS:
         return search.choose(method)
     name, objective = search.named(method)
@@ -150,9 +153,9 @@ class _Search:
         rng: np.random.Generator,
         progress: Callable[[int], object] | None,
         watch: Callable[[float, float], object] | None,
+        began: float,
     ) -> None:
-        self.began = time.perf_counter()
-        self.kernel, self.n, self.progress, self.watch = kernel, n, progress, watch
+        self.kernel, self.n, self.progress, self.watch, self.began = kernel, n, progress, watch, began
         self.for_start, self.for_batches, self.for_exchanges, self.for_judges = rng.spawn(4)
         self.reasons: list[str] = []
         self.beyond: Source | None = None  # what the data at hand are only a part of, and where they stand in it
@@ -210,8 +213,7 @@ class _Search:
         N = len(self.data)
         few = self.for_start.choice(N, min(CANDIDATES * self.n, N), replace=False)
         candidates = np.ascontiguousarray(self.data[few])
-        with one_pool(0.0) if self.n <= FEW else nullcontext():
-            pivots = STARTS["rpcholesky"].draw(self.kernel, candidates, self.n, self.for_start).indices
+        pivots = STARTS["rpcholesky"].draw(self.kernel, candidates, self.n, self.for_start).indices
         uniform, chosen = self.judged(at(self.data, few[: self.n])), self.judged(at(self.data, few[pivots]))
         better = chosen[0] < uniform[0]
         how = f"'rpcholesky' among {len(few):,} points, better than 'uniform'" if better else "'uniform'"
@@ -252,8 +254,6 @@ class _Search:
         """Move, and keep the better of beginning and end."""
         before, (first, indices) = begun
         self.reasons.extend(self.caveats)
-        if seconds is not None:
-            seconds = max(seconds - self.judging, 1e-9)  # the end will be judged too
         steps = 0
         if before > self.nothing:
             sample, after, steps = self.moved(method, objective, first, iterations, seconds)
@@ -271,7 +271,7 @@ class _Search:
         rule, size, draw, usual = self.plan(method, objective, first)
         if iterations is None and seconds is None:
             iterations = usual
-        budget = Budget(iterations, seconds, self.began)
+        budget = Budget(iterations, None if seconds is None else self.left(seconds))
         onlooker = None if self.watch is None else self.looks(self.watch, budget)
         try:
             run = follow(objective, first, rule, budget, size, draw, progress=self.progress, onlooker=onlooker)
@@ -282,6 +282,11 @@ class _Search:
         points = f"{size:,}" if size else f"all {len(objective.data):,}"
         self.reasons.append(f"{taken:,} steps by {type(rule).__name__}, each from {points} points.")
         return sample, self.judge(sample), taken
+
+    def left(self, seconds: float) -> float:
+        """What is left of them for a descent, whose end will be judged too."""
+        spent = time.perf_counter() - self.began
+        return max(seconds - spent - self.judging - _ENDING, 1e-9)
 
     # --- judging it
 

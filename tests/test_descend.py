@@ -100,9 +100,13 @@ def test_by_steps_a_budget_is_exact_and_by_seconds_it_ends() -> None:
     budget = Budget(10, None)
     assert [budget.used(t) for t in (0, 5, 10, 20)] == [0.0, 0.5, 1.0, 1.0]
     assert Budget(0, None).used(0) == 1.0
-    begun = Budget(None, 1.0, begin=time.perf_counter() - 0.5)
+    begun = Budget(None, 1.0)
+    begun.begin -= 0.5
     assert 0.5 <= begun.used(0) < 0.6 and begun.affordable(0.001) <= 20 and begun.affordable(0.0) == 1
-    assert Budget(None, 1.0, begin=time.perf_counter() - 5.0).used(0) == 1.0
+    begun.begin -= 4.5
+    assert begun.used(0) == 1.0 and begun.affordable(0.001) == 1
+    short = Budget(None, 0.01)
+    assert short.affordable(1e-5) == 50, "0.5 ms at a time, and not a fiftieth of the little there is"
     assert Budget(10, None).share(0.0) == 0.1 and Budget(None, 2.0).share(0.5) == 0.25
     assert Budget(10, 2.0).share(0.5) == 0.25 and Budget(2, 2.0).share(0.5) == 0.5
     assert Budget(None, 2.0).share(0.0) == 0.0  # nobody knows yet

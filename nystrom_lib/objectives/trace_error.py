@@ -71,6 +71,10 @@ class TraceError(Objective):
         return float(1.5 * n * n * points + n * n * n / 6 + 2.0 * self.data.shape[1] * n * (n + points))
 
 
+#: Where the stages are, by the one thing in which tasks differ for numba, and by whether threads share them.
+_STAGES: dict[tuple[Any, bool], Any] = {}
+
+
 class TraceLoops:
     """The compiled loops of one objective, with their buffers for n landmarks."""
 
@@ -83,7 +87,6 @@ class TraceLoops:
         self.work_of_a_step = float(n * (n + points))
         self.loop = objective.kernel._address(profiles.TANGENT)
         self._work: dict[int, Any] = {}  # by threads
-        self._stages: dict[bool, Any] = {}
 
     def gradient(self, sample: Array, batch: Indices, ridge: float, out: Array) -> tuple[float, float]:
         """Fill ``out``; gives Σ K̂(x, x) over the points and the ridge that was needed."""
@@ -101,9 +104,10 @@ class TraceLoops:
         if slots not in self._work:
             self._work[slots] = trace.make_work(slots, self.n, self.points, self.d)
         task = trace.Task(kernel.radial, self.loop, p, self.n, self.objective.data, picks, centre, self._work[slots])
-        if parallel not in self._stages:
-            self._stages[parallel] = trace.stages(numba.typeof(task), parallel)  # type: ignore[no-untyped-call]
-        return self._stages[parallel], task
+        kind = task.X.dtype, parallel
+        if kind not in _STAGES:
+            _STAGES[kind] = trace.stages(numba.typeof(task), parallel)  # type: ignore[no-untyped-call]
+        return _STAGES[kind], task
 
     def centre(self, sample: Array) -> Array:
         """Where coordinates are taken from."""

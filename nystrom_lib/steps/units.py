@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numpy as np
 
@@ -20,8 +21,8 @@ def width(kernel: Kernel) -> float:
     """
     if not kernel.radial:
         return math.inf
-    distances = np.geomspace(1e-150, 1e150, 12_001)
-    values = np.concatenate([[0.0], np.square(distances)])
+    distances, squares = _distances()
+    values = squares.copy()
     address, p = kernel._address(profiles.VALUE), kernel._p.copy()  # not watched: it need not be finite far out
     pairs.apply(address, values, p)
     fallen = np.flatnonzero(~(values[1:] > math.exp(-0.5) * values[0]))
@@ -34,6 +35,13 @@ def width(kernel: Kernel) -> float:
         pairs.apply(address, probe, p)
         low, high = (between, high) if probe[0] > math.exp(-0.5) * values[0] else (low, between)
     return float(high)
+
+
+@cache
+def _distances() -> tuple[Array, Array]:
+    """Distances from nearly nothing to nearly everything, and their squares after that of 0."""
+    distances = np.geomspace(1e-150, 1e150, 12_001)
+    return distances, np.concatenate([[0.0], np.square(distances)])
 
 
 def spacing(sample: Array) -> float:
