@@ -35,6 +35,7 @@ METHODS = ("auto", *OBJECTIVES, *STARTS)
 
 LEAST_BATCH = 96  #: points of a batch at least: fewer say too little, and cost hardly less
 CANDIDATES = 4  #: points a landmark, among which a descent on the trace error looks for its start
+HASTE = 15.0  #: times the seconds that it takes to judge a sample: who has less begins at a uniform one
 JUDGED = 2_048  #: points on which start and end are compared
 EPOCHS = 1_000_000  #: up to this many points, batches go through the data in shuffled order, without repeats
 ROOM = 2**26  #: coordinates of a source that are held in memory at most: half a gigabyte
@@ -139,7 +140,7 @@ def find_landmarks(
     if method in STARTS:
         return search.choose(method)
     name, objective = search.named(method)
-    return search.descend(name, objective, search.begin(start, name), iterations, seconds)
+    return search.descend(name, objective, search.begin(start, name, seconds), iterations, seconds)
 
 
 class _Search:
@@ -193,12 +194,12 @@ class _Search:
         self.reasons.append(f"It needs exact gradients, and looks at {WHOLE:,} of the points.")
         return np.ascontiguousarray(self.data[self.for_batches.choice(len(self.data), WHOLE, replace=False)])
 
-    def begin(self, start: str | ArrayLike, method: str) -> tuple[float, Drawn]:
+    def begin(self, start: str | ArrayLike, method: str, seconds: float | None) -> tuple[float, Drawn]:
         """Where to begin, and the error there."""
         if isinstance(start, str):
             check.choice("start", start, ("auto", *STARTS), ", or points")
             if start == "auto" and method == "trace":
-                return self.better_start()
+                return self.better_start(seconds)
             start = "uniform" if start == "auto" else start
             self.reasons.append(f"Begun at a sample chosen by {start!r}.")
             return self.judged(STARTS[start].draw(self.kernel, self.data, self.n, self.for_start))
@@ -208,13 +209,17 @@ class _Search:
         self.reasons.append("Begun at the points given.")
         return self.judged(Drawn(points.copy(), None))
 
-    def better_start(self) -> tuple[float, Drawn]:
+    def better_start(self, seconds: float | None) -> tuple[float, Drawn]:
         """A uniform sample, or pivots among a few points if these are better: they are where it would leave gaps."""
         N = len(self.data)
         few = self.for_start.choice(N, min(CANDIDATES * self.n, N), replace=False)
+        uniform = self.judged(at(self.data, few[: self.n]))
+        if seconds is not None and seconds < HASTE * self.judging:
+            self.reasons.append("Begun at a sample chosen by 'uniform', for lack of time.")
+            return uniform
         candidates = np.ascontiguousarray(self.data[few])
         pivots = STARTS["rpcholesky"].draw(self.kernel, candidates, self.n, self.for_start).indices
-        uniform, chosen = self.judged(at(self.data, few[: self.n])), self.judged(at(self.data, few[pivots]))
+        chosen = self.judged(at(self.data, few[pivots]))
         better = chosen[0] < uniform[0]
         how = f"'rpcholesky' among {len(few):,} points, better than 'uniform'" if better else "'uniform'"
         self.reasons.append(f"Begun at a sample chosen by {how}.")

@@ -14,6 +14,7 @@ from nystrom_lib import landmarks as module
 from nystrom_lib.landmarks import default_iterations
 from nystrom_lib.objectives import OBJECTIVES
 from nystrom_lib.starts import STARTS
+from nystrom_lib.steps.adam import TraceEngine
 from tests.bits import differing, digest
 from tests.cases import EVERY, Floats, cloud, pair
 
@@ -273,6 +274,24 @@ def test_seconds_are_counted_from_the_call_to_the_last_judgement(monkeypatch: py
         assert find(KERNEL, X, 6, start="uniform", seconds=0.3).steps == 0
     monkeypatch.setattr(module._Search, "judge", slow(module._Search.judge))
     assert find(KERNEL, X, 6, start="uniform", seconds=0.7).steps == 0
+    hasty = "Begun at a sample chosen by 'uniform', for lack of time."
+    assert hasty in find(KERNEL, X, 6, seconds=1.0).reasons and hasty not in find(KERNEL, X, 6, iterations=1).reasons
+
+
+def test_the_steps_shrink_from_where_the_descent_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Catches a slow start taken off the first steps' length too, and every exchange made in the first steps."""
+    shares: list[float] = []
+    advance = TraceEngine.advance
+
+    def watched(engine: Any, batches: Any, used: float, per_step: float) -> int:
+        shares.append(used)
+        return advance(engine, batches, used, per_step)
+
+    nl.find_landmarks(KERNEL, X, 6, start="uniform", iterations=2)
+    monkeypatch.setattr(TraceEngine, "advance", watched)
+    monkeypatch.setitem(STARTS, "uniform", STARTS["uniform"]._replace(draw=slow(STARTS["uniform"].draw)))
+    find(KERNEL, X, 6, start="uniform", seconds=0.6)
+    assert shares[0] < 0.3 and shares[-1] > 0.6
 
 
 def slow(function: Any) -> Any:

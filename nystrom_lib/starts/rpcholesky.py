@@ -59,12 +59,15 @@ def _rejection(left: Array, floor: Array, chance: Array) -> tuple[Indices, Array
     A proposal was made with the residual at the start of the block in place of that after those accepted before it: it
     is accepted with the probability of their ratio. The first always is, unless it is rounding.
     """
-    start = left.diagonal().copy()
+    residual = left.diagonal().copy()
+    least = np.maximum(floor, chance * residual)
     accepted: list[int] = []
     lower = np.zeros_like(left)
     for i in range(len(left)):
-        column = left[:, i] - lower @ lower[i]
-        if column[i] > max(floor[i], chance[i] * start[i]):
-            lower[i:, len(accepted)] = column[i:] / math.sqrt(column[i])
+        if residual[i] > least[i]:
+            column = left[:, i] - lower @ lower[i]
+            new = lower[:, len(accepted)]
+            new[i:] = column[i:] / math.sqrt(column[i])
+            residual -= new * new
             accepted.append(i)
     return np.array(accepted, np.int64), lower
