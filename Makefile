@@ -68,9 +68,8 @@ test: setup ## set up, lint, then run every test: docstrings, notebooks (nbval) 
 	@echo "test: the library, every example in a docstring, the notebooks and the book"
 	@$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder --doctest-modules --durations=15 $(TESTS)
 
-compile: setup ## compile the loops, which takes a minute or two the first time and a second or two later
-	@$(BIN)/python -c 'import nystrom_lib as nl; nl.threads(1)(nl.warm_up)()' & \
-	    $(BIN)/python -c 'import nystrom_lib as nl; nl.warm_up()' && wait $$!
+compile: setup ## compile the loops, which takes a minute the first time and a second or two later
+	@$(BIN)/python -c 'import nystrom_lib as nl; nl.warm_up()'
 
 lint: setup ## ruff, mypy (strict) and the rule of which module may import which
 	@echo "lint: ruff"

@@ -78,10 +78,11 @@ class LocalLoops:
         """A search among all landmarks."""
         near = self._near[: len(points)]
         with one_pool(len(points) * self.n) as (parallel, slots):
-            run = local.nearest.parallel if parallel else local.nearest
             if slots not in self._tiles:
                 self._tiles[slots] = local.make_tiles(slots, self.n, self.k, self.d)
-            run(as_writable(sample), points, middle(sample), self._tiles[slots], near)
+            centre, tiles = middle(sample), self._tiles[slots]
+            local.place(as_writable(sample), centre, tiles[0], tiles[1])
+            local.nearest(parallel, -(-len(points) // local.ROWS), (self.n, points, centre, tiles, near))
         return near
 
     def errors(self, sample: Array, points: Array, near: Indices) -> Array:
@@ -108,11 +109,11 @@ class LocalLoops:
     def _run(self, loop: Any, action: int, sample: Array, points: Array, near: Indices, *out: Array) -> Array:
         errors = self._errors[: len(points)]
         with one_pool(len(points) * self.k**2) as (parallel, slots), self.kernel._watched() as p:
-            run = loop.parallel if parallel else loop
             if slots not in self._scratch:
                 self._scratch[slots] = local.make_scratch(slots, self.k, self.d)
-            run(
+            told = (
                 self.kernel._address(action), p, as_writable(sample), points, near, self.diagonal,
                 self._scratch[slots], errors, *out,
             )  # fmt: skip
+            loop(parallel, -(-len(points) // local.LANES), told)
         return errors

@@ -20,9 +20,9 @@ def nearest(data: NDArray[Any], sample: Array) -> tuple[NDArray[np.int64], Array
     S = sample - centre
     labels, squares = np.empty(N, np.int64), np.empty(N)
     with one_pool(N * len(S)) as (parallel, slots):
-        run = loops.nearest.parallel if parallel else loops.nearest
-        norms = np.einsum("ij,ij->i", S, S)
-        run(as_writable(data), centre, S, norms, loops.make_scratch(slots, d), labels, squares)
+        norms, scratch = np.einsum("ij,ij->i", S, S), loops.make_scratch(slots, d)
+        told = as_writable(data), centre, S, norms, scratch, labels, squares
+        loops.nearest(parallel, -(-N // loops.POINTS), told)
     return labels, squares
 
 

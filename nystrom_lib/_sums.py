@@ -40,21 +40,26 @@ class PairSums:
         self._batch = batch
         size = pairs.tile_size(self.n)
         tiles, width = -(-self.n // size), pairs.augmented(self.d)
-        self._tiles: NDArray[Any] = np.zeros((tiles, self.d, size), kind)
+        self._both: NDArray[Any] = np.zeros((2, tiles, self.d, size), kind)
+        self._state = np.zeros(2, dtype=np.int64)
         self._over_landmarks = np.empty((tiles, width, size), kind)
         self._over_data = np.empty((tiles, width, size), kind)
-        self._previous = np.zeros_like(self._tiles)
         self._work: dict[int, Any] = {}
         self._begun = False
         self.place(sample)
 
+    @property
+    def _tiles(self) -> NDArray[Any]:
+        """The landmarks, tile by tile."""
+        tiles: NDArray[Any] = self._both[self._state[0]]
+        return tiles
+
     def place(self, sample: NDArray[Any]) -> None:
         """Set the landmarks."""
-        tiles, d, size = self._tiles.shape
-        padded = np.zeros((tiles * size, d), self._tiles.dtype)
+        _, tiles, d, size = self._both.shape
+        padded = np.zeros((tiles * size, d), self._both.dtype)
         padded[: self.n] = sample - self.centre
-        self._tiles[:] = padded.reshape(tiles, size, d).transpose(0, 2, 1)
-        self._previous[:] = self._tiles
+        self._both[:] = padded.reshape(tiles, size, d).transpose(0, 2, 1)
 
     def take(self) -> Array:
         """The landmarks as they are now."""
@@ -62,7 +67,7 @@ class PairSums:
 
     def step_back(self) -> Array:
         """The landmarks as they were before the last step."""
-        return self._sample(self._previous)
+        return self._sample(self._both[1 - self._state[0]])
 
     def _sample(self, tiles: NDArray[Any]) -> Array:
         sample: Array = tiles.transpose(0, 2, 1).reshape(-1, self.d)[: self.n] + self.centre
@@ -70,9 +75,8 @@ class PairSums:
 
     def _workspace(self, slots: int) -> Any:
         if slots not in self._work:
-            self._work[slots] = pairs.make_workspace(
-                slots, self.n, self._batch or len(self.data), self.d, self._tiles
-            )
+            points = self._batch or len(self.data)
+            self._work[slots] = pairs.make_workspace(slots, self.n, points, self._over_landmarks, self._over_data)
         return self._work[slots]
 
     def totals(self) -> tuple[float, float]:
@@ -106,14 +110,12 @@ class PairSums:
         self, iterations: int, batches: NDArray[np.int64] = _NO_BATCHES, first_part: int = 0, step: float = 0.0
     ) -> tuple[int, float, float]:
         with one_pool(self.pairs) as (parallel, slots), self.kernel._watched(descent=iterations > 0) as p:
-            run = pairs.run.parallel if parallel else pairs.run
-            steps, norm, total, swapped = run(
-                self.kernel.radial, self._slope, p, self.n, self._tiles, self.data, self.centre, batches,
-                first_part, iterations, step, self._workspace(slots),
-                (self._over_landmarks, self._over_data, self._previous),
+            task = pairs.Task(
+                self.kernel.radial, self._slope, p, self.n, self.data, batches.ravel(), self.centre, self._both,
+                self._over_landmarks, self._over_data, self._state, self._workspace(slots),
             )  # fmt: skip
-        if swapped:
-            self._tiles, self._previous = self._previous, self._tiles
+            stages = pairs.stages(task, parallel)
+            steps, norm, total = pairs.run(stages, task, batches.shape[1], first_part, iterations, step)
         return int(steps), float(norm), float(total)
 
 

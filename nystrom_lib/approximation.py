@@ -143,12 +143,12 @@ class NystromApproximation:
         tile = 256
         residual = np.empty(len(x))
         with one_pool(len(x) * self.rank) as (parallel, slots), self.kernel._watched() as p:
-            run = residuals.feature_tiles.parallel if parallel else residuals.feature_tiles
-            run(
+            told = (
                 self.kernel.radial, self.kernel._address(profiles.VALUE), p, as_writable(x), self._centre,
                 S, np.einsum("ij,ij->i", S, S), self._factor, residuals.pack(self._factor), diagonal, tile,
                 residuals.make_scratch(slots, self.rank, tile, d), features, residual,
             )  # fmt: skip
+            residuals.feature_tile(parallel, -(-len(x) // tile), told)
         return residual
 
 

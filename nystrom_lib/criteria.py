@@ -281,11 +281,11 @@ def _residual_tiles(kernel: Kernel, data: NDArray[Any], features: Array, K: Arra
     totals = np.zeros(tiles * (tiles + 1) // 2)
     centre = _sums.middle(data[:4096]) if kernel.radial else np.zeros(d)
     with one_pool(N * N) as (parallel, slots), kernel._watched() as p:
-        run = residuals.residual_tiles.parallel if parallel else residuals.residual_tiles
-        run(
+        told = (
             kernel.radial, kernel._address(profiles.VALUE), p, as_writable(data), centre, features,
             as_writable(K), side, residuals.make_scratch(slots, side, side, d), totals, E,
         )  # fmt: skip
+        residuals.residual_tile(parallel, len(totals), told)
     return float(totals.sum())
 
 
@@ -308,11 +308,10 @@ def _symmetric_product(A: Array) -> Callable[[Array], Array]:
     parts = np.empty((8, len(A)))
 
     def product(v: Array) -> Array:
-        out = np.empty(len(A))
         with one_pool(A.size / 4) as (parallel, _):
-            multiply = residuals.symmetric_product.parallel if parallel else residuals.symmetric_product
-            multiply(as_writable(A), as_writable(v), parts, out)
-        return out
+            residuals.symmetric_strip(parallel, len(parts), (as_writable(A), as_writable(v), parts))
+        total: Array = parts.sum(axis=0)
+        return total
 
     return product
 

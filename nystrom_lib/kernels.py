@@ -155,9 +155,9 @@ class Kernel:
         d = a.shape[1]
         out = np.empty((len(a), len(b)))
         with one_pool(out.size) as (parallel, slots), self._watched() as p:
-            fill = pairs.fill_matrix.parallel if parallel else pairs.fill_matrix
             scratch = np.empty((slots, d, pairs.FILL_COLUMNS))
-            fill(self.radial, address, p, as_writable(a), as_writable(b), np.zeros(d), scratch, out)
+            told = self.radial, address, p, as_writable(a), as_writable(b), np.zeros(d), scratch, out
+            pairs.fill_rows(parallel, -(-len(a) // pairs.FILL_ROWS), told)
         return out
 
     # -- derivatives of K², Eq. (4) and paper §2: left, right, diagonal

@@ -6,7 +6,6 @@ import time
 
 import numpy as np
 
-from ._threads import available, threads
 from .criteria import nystrom_errors
 from .derivatives import radial_skd_hessian
 from .descent import stochastic_gradient_descent
@@ -18,9 +17,8 @@ from .starts import initial_sample
 def warm_up() -> float:
     """Compile every loop for double precision, on one thread and on several, or load it from the cache.
 
-    A first use on a new machine compiles for a minute or two; the code is kept on disk, and later processes load it
-    in a second or two. Call this before measuring time, or before many processes start at once. Within
-    ``threads(1)`` only the loops for one thread are compiled.
+    A first use on a new machine compiles for up to a minute; the code is kept on disk, and later processes load it in a
+    second or two. Call this before measuring time, or before many processes start at once.
 
     Returns
     -------
@@ -37,15 +35,12 @@ def warm_up() -> float:
     kernel = Gaussian(1.0)
     points = np.random.default_rng(0).standard_normal((2700, 2))
     sample = points[:20].copy()
-    # The loops for several threads first: a process beside this one, held to one thread, may compile the others.
-    for count in sorted({1, available()}, reverse=True):
-        with threads(count):
-            # More than 50,000 pairs, below which one thread does the work.
-            stochastic_gradient_descent(kernel, points, sample, step=1e-9, iterations=1, batch_size=2600, seed=0)
-            nystrom_errors(kernel, points, sample, precision="double")
-            kernel.matrix(points[:300])
-            initial_sample(kernel, points, 20, "kmeans", seed=0)
-            find_landmarks(kernel, points, 200, iterations=2)
+    # More than 50,000 pairs, below which one thread does the work; below that at last.
+    stochastic_gradient_descent(kernel, points, sample, step=1e-9, iterations=1, batch_size=2600, seed=0)
+    nystrom_errors(kernel, points, sample, precision="double")
+    kernel.matrix(points[:300])
+    initial_sample(kernel, points, 20, "kmeans", seed=0)
+    find_landmarks(kernel, points, 200, iterations=2)
     nystrom_errors(kernel, points[:50], sample, precision="extended")
     radial_skd_hessian(kernel, points[:50], sample[:2])
     return time.perf_counter() - begin

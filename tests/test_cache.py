@@ -90,14 +90,16 @@ def test_the_users_own_folder_is_respected(package: Path, tmp_path: Path) -> Non
 
 def test_warming_up_leaves_nothing_to_compile() -> None:
     """Catches a loop that warm_up() forgets: whoever times the library afterwards would time the compiler."""
-    from nystrom_lib._core import nearest, pairs, precise, residuals
+    from nystrom_lib._core import nearest, pairs, precise, residuals, stages, trace
 
     nl.warm_up()
-    tiles = (residuals.feature_tiles, residuals.residual_tiles, residuals.symmetric_product)
-    for function in (pairs.run, pairs.fill_matrix, nearest.nearest, *tiles):
-        assert function.signatures, function
-        assert numba.config.NUMBA_NUM_THREADS == 1 or function.parallel.signatures, function  # type: ignore[attr-defined]
-    assert precise.pivoted_cholesky.signatures
+    assert pairs.run.signatures and trace.descend.signatures and precise.pivoted_cholesky.signatures
+    for stage in (
+        pairs.landmark_group, pairs.data_piece, pairs.add_tile, pairs.fill_rows, nearest.nearest, trace.point_panel,
+        residuals.feature_tile, residuals.residual_tile, residuals.symmetric_strip,
+    ):  # fmt: skip
+        assert stage._addresses, stage.name
+    assert stages.sharing.cache_info().currsize == min(2, numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
 
 
 def test_what_make_compiles_serves_the_command(root: Path, tmp_path: Path) -> None:

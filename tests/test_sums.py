@@ -43,7 +43,7 @@ def test_sizes_are_all_there() -> None:
     for i, values in enumerate((LANDMARKS, POINTS, COORDINATES)):
         assert set(values) <= {size[i] for size in SIZES}
     for n, last, groups in ((64, 64, 1), (65, 25, 1), (257, 33, 1), (449, 1, 4), (1025, 1, 8)):
-        work = pairs.make_workspace(1, n, 1300, 2, np.empty(0))
+        work = PairSums(KERNELS["gaussian"], np.zeros((1300, 2)), np.zeros((n, 2)))._workspace(1)
         size, tiles = work.landmark_parts.shape[3], work.landmark_parts.shape[1]
         assert (n - (tiles - 1) * size, len(work.landmark_totals)) == (last, groups)
 
@@ -135,8 +135,7 @@ def test_few_parts(parts: int, monkeypatch: pytest.MonkeyPatch) -> None:
     limited = PairSums(KERNELS["matern32"], X, S)
     monkeypatch.setattr(pairs, "PARTS", parts * 6 * 449)
     for slots in (1, 2):
-        limited._work[slots] = pairs.make_workspace(slots, 449, 1300, 3, limited._tiles)
-        work = limited._work[slots]
+        work = limited._workspace(slots)
         assert [len(work.landmark_totals), len(work.data_totals)] == [max(parts, 1)] * 2
     for found, expected in zip(limited.totals_and_left(), whole.totals_and_left(), strict=True):
         assert np.max(np.abs(found - expected)) <= ROUNDING * np.max(np.abs(expected))

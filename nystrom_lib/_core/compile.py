@@ -10,7 +10,6 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import FunctionType
 from typing import Any
 
 import numba
@@ -127,30 +126,6 @@ def _whatever_the_constants(dispatcher: Any) -> Any:
 
     dispatcher.get_call_template = plain
     return dispatcher
-
-
-def both(*, flags: set[str] | bool = False, loops: bool = True) -> Callable[[FunctionType], Any]:
-    """Decorate a loop twice: the result runs on one thread, its attribute ``parallel`` shares out every ``prange``.
-
-    The twin is the same code under another name (numba caches by name) that calls the twins of what it calls. Each
-    is compiled when first needed, so a process that never leaves one thread compiles nothing twice. ``loops=False``
-    marks a function with no ``prange`` of its own.
-    """
-
-    def decorate(function: FunctionType) -> Any:
-        names = {name: _TWINS.get(id(value), value) for name, value in function.__globals__.items()}
-        twin = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
-        twin.__qualname__ = function.__qualname__ + "_parallel"
-        twin.__module__ = function.__module__
-        serial = jit(flags=flags)(function)
-        serial.parallel = jit(flags=flags, parallel=loops)(twin)
-        _TWINS[id(serial)] = serial.parallel
-        return serial
-
-    return decorate
-
-
-_TWINS: dict[int, Any] = {}
 
 
 class _Notice(event.Listener):  # type: ignore[misc]

@@ -19,11 +19,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import get_thread_id, prange, types
+from numba import get_thread_id, types
 from numba.extending import intrinsic
 
-from .compile import ORDERED, both, inner, jit, wide
+from .compile import ORDERED, inner, jit, wide
 from .pairs import call, clear, column_norms, copy, load_columns, row_norms, scalars
+from .stages import Stage, read
 from .trace import FIRST_RIDGE, LEAST_PIVOT
 from .vectors import BYTES, _Vectors, _word, address
 
@@ -221,30 +222,30 @@ def forces(Z, slopes, a, F):
             _pull(at(slopes, i * (i - 1) // 2), at(z, 0), at(z, i), at(f, 0), at(f, i), i)
 
 
-@both(flags=ORDERED)
-def errors_and_forces(loop, p, sample, points, near, diagonal, scratch, errors, contributions):
+@Stage
+def errors_and_forces(index, _start, _count, note):
     """The error of each point and what its neighbours, in the order of ``near``, contribute to the gradient.
 
     ``loop`` is where the kernel's TANGENT loop lies.
     """
+    wide()
+    loop, p, sample, points, near, diagonal, scratch, errors, contributions = read(note)
     m, k = near.shape
-    for index in prange((m + LANES - 1) // LANES):
-        wide()
-        first = np.int64(index) * LANES
-        slot = get_thread_id()
-        Z, F, kappa, L = scratch.Z[slot], scratch.F[slot], scratch.kappa[slot], scratch.L[slot]
-        pivots, a = scratch.pivots[slot], scratch.a[slot]
-        load_group(sample, points, near, first, Z)
-        squared_distances(Z, kappa[0])
-        call(loop, address(kappa), kappa[0].size, address(p))
-        factor(kappa[0], diagonal, L, pivots, scratch.column[slot], scratch.ridge[slot])
-        coefficients(L, a)
-        forces(Z, kappa[1], a, F)
-        for v in range(min(LANES, m - first)):
-            errors[first + v] = pivots[k, v]
-            for i in range(k):
-                for l in range(Z.shape[0]):
-                    contributions[first + v, i, l] = F[l, i, v]
+    first = index * LANES
+    slot = get_thread_id()
+    Z, F, kappa, L = scratch.Z[slot], scratch.F[slot], scratch.kappa[slot], scratch.L[slot]
+    pivots, a = scratch.pivots[slot], scratch.a[slot]
+    load_group(sample, points, near, first, Z)
+    squared_distances(Z, kappa[0])
+    call(loop, address(kappa), kappa[0].size, address(p))
+    factor(kappa[0], diagonal, L, pivots, scratch.column[slot], scratch.ridge[slot])
+    coefficients(L, a)
+    forces(Z, kappa[1], a, F)
+    for v in range(min(LANES, m - first)):
+        errors[first + v] = pivots[k, v]
+        for i in range(k):
+            for l in range(Z.shape[0]):
+                contributions[first + v, i, l] = F[l, i, v]
 
 
 @inner(flags=ORDERED)
@@ -277,43 +278,43 @@ def pivoted_error(kappa, v, diagonal, W, c):
     return max(error, 0.0)
 
 
-@both(flags=ORDERED)
-def errors_only(loop, p, sample, points, near, diagonal, scratch, errors):
+@Stage
+def errors_only(index, _start, _count, note):
     """The error of each point with nothing added to a diagonal; ``loop`` is where the kernel's VALUE loop lies."""
+    wide()
+    loop, p, sample, points, near, diagonal, scratch, errors = read(note)
     m, k = near.shape
-    for index in prange((m + LANES - 1) // LANES):
-        wide()
-        first = np.int64(index) * LANES
-        slot = get_thread_id()
-        Z, kappa = scratch.Z[slot], scratch.kappa[slot, 0]
-        W = scratch.L[slot].reshape(scratch.L[slot].size)[: k * k].reshape((k, k))
-        c = scratch.a[slot].reshape(scratch.a[slot].size)[:k]
-        load_group(sample, points, near, first, Z)
-        squared_distances(Z, kappa)
-        call(loop, address(kappa), kappa.size, address(p))
-        for v in range(min(LANES, m - first)):
-            errors[first + v] = pivoted_error(kappa, v, diagonal, W, c)
+    first = index * LANES
+    slot = get_thread_id()
+    Z, kappa = scratch.Z[slot], scratch.kappa[slot, 0]
+    W = scratch.L[slot].reshape(scratch.L[slot].size)[: k * k].reshape((k, k))
+    c = scratch.a[slot].reshape(scratch.a[slot].size)[:k]
+    load_group(sample, points, near, first, Z)
+    squared_distances(Z, kappa)
+    call(loop, address(kappa), kappa.size, address(p))
+    for v in range(min(LANES, m - first)):
+        errors[first + v] = pivoted_error(kappa, v, diagonal, W, c)
 
 
-@both(flags=ORDERED)
-def errors_and_weights(loop, p, sample, points, near, diagonal, scratch, errors, weights):
+@Stage
+def errors_and_weights(index, _start, _count, note):
     """The error of each point and its coefficients a, in the order of ``near``; ``loop`` is the kernel's VALUE loop."""
+    wide()
+    loop, p, sample, points, near, diagonal, scratch, errors, weights = read(note)
     m, k = near.shape
-    for index in prange((m + LANES - 1) // LANES):
-        wide()
-        first = np.int64(index) * LANES
-        slot = get_thread_id()
-        Z, kappa, L = scratch.Z[slot], scratch.kappa[slot, 0], scratch.L[slot]
-        pivots, a = scratch.pivots[slot], scratch.a[slot]
-        load_group(sample, points, near, first, Z)
-        squared_distances(Z, kappa)
-        call(loop, address(kappa), kappa.size, address(p))
-        factor(kappa, diagonal, L, pivots, scratch.column[slot], scratch.ridge[slot])
-        coefficients(L, a)
-        for v in range(min(LANES, m - first)):
-            errors[first + v] = pivots[k, v]
-            for i in range(k):
-                weights[first + v, i] = a[i, v]
+    first = index * LANES
+    slot = get_thread_id()
+    Z, kappa, L = scratch.Z[slot], scratch.kappa[slot, 0], scratch.L[slot]
+    pivots, a = scratch.pivots[slot], scratch.a[slot]
+    load_group(sample, points, near, first, Z)
+    squared_distances(Z, kappa)
+    call(loop, address(kappa), kappa.size, address(p))
+    factor(kappa, diagonal, L, pivots, scratch.column[slot], scratch.ridge[slot])
+    coefficients(L, a)
+    for v in range(min(LANES, m - first)):
+        errors[first + v] = pivots[k, v]
+        for i in range(k):
+            weights[first + v, i] = a[i, v]
 
 
 @jit(flags=ORDERED)
@@ -349,35 +350,39 @@ def insert(q, who, distances, names):
     names[i] = who
 
 
-@both(flags=ORDERED)
-def nearest(sample, points, centre, tiles, near):
-    """The nearest landmarks of each point, the nearest first, by looking at all of them."""
-    ST, norms_s = tiles[0], tiles[1]
-    n, d = sample.shape
-    m = points.shape[0]
+@jit(flags=ORDERED)
+def place(sample, centre, ST, norms):
+    """The landmarks as columns, tile by tile, and their norms."""
     for J in range(ST.shape[0]):
-        load_columns(sample, J * COLUMNS, min(COLUMNS, n - J * COLUMNS), centre, ST[J])
-        column_norms(ST[J], COLUMNS, norms_s[J])
-    for index in prange((m + ROWS - 1) // ROWS):
-        wide()
-        first = np.int64(index) * ROWS
-        rows = min(ROWS, m - first)
-        slot = get_thread_id()
-        t, A, norms, distances = tiles[2][slot], tiles[3][slot], tiles[4][slot], tiles[5][slot]
+        load_columns(sample, J * COLUMNS, min(COLUMNS, sample.shape[0] - J * COLUMNS), centre, ST[J])
+        column_norms(ST[J], COLUMNS, norms[J])
+
+
+@Stage
+def nearest(index, _start, _count, note):
+    """The nearest landmarks of some points, the nearest first, by looking at all of them."""
+    wide()
+    n, points, centre, tiles, near = read(note)
+    ST, norms_s = tiles[0], tiles[1]
+    m, d = points.shape
+    first = index * ROWS
+    rows = min(ROWS, m - first)
+    slot = get_thread_id()
+    t, A, norms, distances = tiles[2][slot], tiles[3][slot], tiles[4][slot], tiles[5][slot]
+    for j in range(rows):
+        for l in range(d):
+            A[j, l] = points[first + j, l] - centre[l]
+        for i in range(distances.shape[1]):
+            distances[j, i] = np.inf
+            near[first + j, i] = i  # where even the nearest are infinitely far away
+    row_norms(A, rows, d, norms)
+    for J in range(ST.shape[0]):
+        scalars(True, t, A, 0, norms, rows, ST[J], norms_s[J], 0, COLUMNS, d)
         for j in range(rows):
-            for l in range(d):
-                A[j, l] = points[first + j, l] - centre[l]
-            for i in range(distances.shape[1]):
-                distances[j, i] = np.inf
-                near[first + j, i] = i  # where even the nearest are infinitely far away
-        row_norms(A, rows, d, norms)
-        for J in range(ST.shape[0]):
-            scalars(True, t, A, 0, norms, rows, ST[J], norms_s[J], 0, COLUMNS, d)
-            for j in range(rows):
-                best, names = distances[j], near[first + j]
-                worst = best[best.size - 1]
-                for c in range(min(COLUMNS, n - J * COLUMNS)):
-                    q = t[j * COLUMNS + c]
-                    if q < worst:
-                        insert(q, J * COLUMNS + c, best, names)
-                        worst = best[best.size - 1]
+            best, names = distances[j], near[first + j]
+            worst = best[best.size - 1]
+            for c in range(min(COLUMNS, n - J * COLUMNS)):
+                q = t[j * COLUMNS + c]
+                if q < worst:
+                    insert(q, J * COLUMNS + c, best, names)
+                    worst = best[best.size - 1]

@@ -3,44 +3,48 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import get_thread_id, prange
+from numba import get_thread_id
 
-from .compile import ORDERED, SUMS, both, jit, wide
+from .compile import ORDERED, SUMS, jit, wide
 from .pairs import BUFFER, U, by_norms, column_norms, load_columns, scalars
+from .stages import Stage, read
 
 POINTS = 64  #: points of a tile, a column each
 LANDMARKS = BUFFER // POINTS  #: landmarks of a tile, a row each
 STRIP = 1024  #: points whose distances to a new landmark are found together
 
 
-@both(flags=ORDERED)
-def nearest(X, centre, S, norms, scratch, labels, squares):
-    """labels[i] = which landmark (row of S, centred) is nearest to point i, the first of several; squares[i] = ‖·‖²."""
+@Stage
+def nearest(item, _start, _count, note):
+    """labels[i] = which landmark (row of S, centred) is nearest to point i, the first of several; squares[i] = ‖·‖².
+
+    Of a tile of POINTS points.
+    """
+    wide()
+    X, centre, S, norms, scratch, labels, squares = read(note)
     N, d = X.shape
     n = S.shape[0]
-    for item in prange((N + POINTS - 1) // POINTS):
-        wide()
-        slot = get_thread_id()
-        start = np.int64(item) * POINTS
-        m = min(POINTS, N - start)
-        XT, norms_x, t = scratch[0][slot], scratch[1][slot], scratch[2][slot]
-        load_columns(X, start, m, centre, XT)
-        if by_norms(True, d):
-            column_norms(XT, m, norms_x)
-        label, square = labels[start : start + m], squares[start : start + m]
-        for j in range(m):
-            label[j] = 0
-            square[j] = np.inf
-        for first in range(0, n, LANDMARKS):
-            rows = min(LANDMARKS, n - first)
-            scalars(True, t, S, first, norms, rows, XT, norms_x, 0, m, d)
-            for k in range(rows):
-                row = t[k * m : (k + 1) * m]
-                for l in range(m):
-                    j = U(l)
-                    closer = row[j] < square[j]
-                    square[j] = row[j] if closer else square[j]
-                    label[j] = first + k if closer else label[j]
+    slot = get_thread_id()
+    start = item * POINTS
+    m = min(POINTS, N - start)
+    XT, norms_x, t = scratch[0][slot], scratch[1][slot], scratch[2][slot]
+    load_columns(X, start, m, centre, XT)
+    if by_norms(True, d):
+        column_norms(XT, m, norms_x)
+    label, square = labels[start : start + m], squares[start : start + m]
+    for j in range(m):
+        label[j] = 0
+        square[j] = np.inf
+    for first in range(0, n, LANDMARKS):
+        rows = min(LANDMARKS, n - first)
+        scalars(True, t, S, first, norms, rows, XT, norms_x, 0, m, d)
+        for k in range(rows):
+            row = t[k * m : (k + 1) * m]
+            for l in range(m):
+                j = U(l)
+                closer = row[j] < square[j]
+                square[j] = row[j] if closer else square[j]
+                label[j] = first + k if closer else label[j]
 
 
 def make_scratch(slots: int, d: int) -> tuple[np.ndarray, ...]:

@@ -22,11 +22,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
-from numba import get_thread_id, prange, types
+from numba import get_thread_id, types
 from numba.extending import intrinsic
 
 from . import vectors
-from .compile import ORDERED, both, fused, inner, jit, wide
+from .compile import ORDERED, fused, inner, jit, wide
+from .stages import Stage, leave, read, share, sharing
 from .vectors import address
 
 BUFFER = 4096  #: pair scalars of a tile: they fit the first-level cache
@@ -230,7 +231,7 @@ def tile_sums(radial, slopes, loop, p, XA, first, norms_x, m, ST, norms_s, at, n
 def upper_tile(item, tiles):
     """Row and column of the item-th tile of an upper triangle of tiles, row by row."""
     row = 0
-    column = np.int64(item)  # an index of prange is unsigned, and unsigned with signed makes a float
+    column = item
     while column >= tiles - row:
         column -= tiles - row
         row += 1
@@ -260,134 +261,173 @@ class Workspace(NamedTuple):
     point_norms: Any  #: their ‖x‖²
     landmarks: Any  #: rows (s, 1) of all landmarks
     landmark_norms: Any  #: their ‖s‖²
-    landmark_parts: Any  #: sums over landmarks, a part for each group of tiles
+    landmark_parts: Any  #: sums over landmarks, a part for each group of tiles; a single part is the sum itself
     landmark_totals: Any  #: Σφ of each group
-    data_parts: Any  #: sums over data, a part for each piece of them
+    data_parts: Any  #: sums over data, a part for each piece of them; likewise
     data_totals: Any  #: Σφ of each piece
 
 
-def make_workspace(slots: int, n: int, N: int, d: int, like: np.ndarray) -> Workspace:
+class Task(NamedTuple):
+    """What all the steps of a descent, or one evaluation of the sums, are told."""
+
+    radial: bool
+    loop: int  #: the address of the kernel's SLOPE loop
+    p: Any  #: its parameters
+    n: int
+    X: Any  #: the data
+    picks: Any  #: which points, batch after batch; all of them, if it is empty
+    centre: Any  #: where coordinates are taken from
+    tiles: Any  #: landmarks as columns, tile by tile, twice: as they are, and as they were before the last step
+    over_landmarks: Any  #: Σφ'x and Σφ' over the landmarks
+    over_data: Any  #: the same over the data
+    state: Any  #: (which of the two ``tiles`` is now, whether slopes are wanted), for the stages to read
+    work: Workspace
+
+
+class Stages(NamedTuple):
+    """Where the stages are, and what shares their indices out."""
+
+    sharing: int
+    landmark_group: int
+    data_piece: int
+    add_tile: int
+
+
+def stages(task: Task, parallel: bool) -> Stages:
+    """Where the stages are for such a task."""
+    return Stages(sharing(parallel), landmark_group.of(task), data_piece.of(task), add_tile.of(task))
+
+
+def make_workspace(slots: int, n: int, N: int, over_landmarks: np.ndarray, over_data: np.ndarray) -> Workspace:
     """The workspace for n landmarks and N points, allocated once per run."""
-    kind, width, size = like.dtype, augmented(d), tile_size(n)
-    tiles = (n + size - 1) // size
+    tiles, width, _ = over_landmarks.shape
     affordable = PARTS // (width * n)
     groups = max(1, min(GROUPS, tiles * (tiles + 1) // 16, affordable))
     pieces = max(1, min(PIECES, n * N // 40_000, N // 48, affordable))
+    like = over_landmarks
     return Workspace(
         aligned(slots, BUFFER, like),
         aligned(slots, COLUMNS * COLUMNS, like),
         aligned(slots, BUFFER // 8 * width, like),
         aligned(slots, BUFFER // 8, like),
-        np.zeros((n, width), kind),
-        np.zeros(n, kind),
-        np.empty((groups, tiles, width, size), kind),
+        np.zeros((n, width), like.dtype),
+        np.zeros(n, like.dtype),
+        _parts(groups, over_landmarks),
         np.zeros(groups),
-        np.empty((pieces, tiles, width, size), kind),
+        _parts(pieces, over_data),
         np.zeros(pieces),
     )
 
 
-@both(flags=ORDERED)
-def landmark_sums(radial, slopes, loop, p, n, ST, work, parts, totals):
-    """All pairs of landmarks, each unordered pair of tiles once; group g fills ``parts[g]`` and ``totals[g]``."""
+def _parts(count: int, out: np.ndarray) -> np.ndarray:
+    return out[None] if count == 1 else np.empty((count, *out.shape), out.dtype)
+
+
+@Stage
+def landmark_group(group, _start, _count, note):
+    """Pairs of landmarks, each unordered pair of tiles once; the group fills its part and its total."""
+    wide()
+    task = read(note)
+    n, work, ST, slopes = task.n, task.work, task.tiles[task.state[0]], task.state[1] > 0
     tiles, _, size = ST.shape
     items = tiles * (tiles + 1) // 2
-    groups = totals.shape[0]
     SA, norms = work.landmarks, work.landmark_norms
-    for index in prange(groups):
-        wide()
-        group = np.int64(index)
-        slot = get_thread_id()
-        t, turned, G = work.tile[slot], work.turned[slot], parts[group]
-        if slopes:
-            clear(G)
-        total = 0.0
-        for item in range(group, items, groups):
-            I, J = upper_tile(item, tiles)
-            a0, a1, b0, b1 = I * size, min((I + 1) * size, n), J * size, min((J + 1) * size, n)
-            rows, columns = a1 - a0, b1 - b0
-            tile_total = tile_sums(
-                radial, slopes, loop, p, SA, a0, norms, rows, ST[J], norms, b0, columns, t, G[J]
-            )
-            total += tile_total if I == J else 2.0 * tile_total
-            if slopes and I != J:
-                across = t[: rows * columns].reshape((rows, columns))
-                transpose(across, rows, columns, turned[: rows * columns].reshape((columns, rows)))
-                gather(turned, columns, rows, SA, b0, G[I])
-        totals[group] = total
+    slot = get_thread_id()
+    t, turned, G = work.tile[slot], work.turned[slot], work.landmark_parts[group]
+    if slopes:
+        clear(G)
+    total = 0.0
+    for item in range(group, items, work.landmark_totals.shape[0]):
+        I, J = upper_tile(item, tiles)
+        a0, a1, b0, b1 = I * size, min((I + 1) * size, n), J * size, min((J + 1) * size, n)
+        rows, columns = a1 - a0, b1 - b0
+        tile_total = tile_sums(
+            task.radial, slopes, task.loop, task.p, SA, a0, norms, rows, ST[J], norms, b0, columns, t, G[J]
+        )
+        total += tile_total if I == J else 2.0 * tile_total
+        if slopes and I != J:
+            across = t[: rows * columns].reshape((rows, columns))
+            transpose(across, rows, columns, turned[: rows * columns].reshape((columns, rows)))
+            gather(turned, columns, rows, SA, b0, G[I])
+    work.landmark_totals[group] = total
 
 
-@both(flags=ORDERED)
-def data_sums(radial, slopes, loop, p, X, picks, N, centre, n, ST, work, parts, totals):
-    """N points of the data, the first or those that ``picks`` names, against all landmarks, piece by piece."""
+@Stage
+def data_piece(piece, first, N, note):
+    """A piece of N points, those of the data or of the picks from ``first`` on, against all landmarks."""
+    wide()
+    task = read(note)
+    n, work, ST, slopes = task.n, task.work, task.tiles[task.state[0]], task.state[1] > 0
     tiles, d, size = ST.shape
     width = augmented(d)
     block = BUFFER // max(size, 8) // vectors.ROWS * vectors.ROWS
-    pieces = totals.shape[0]
-    for index in prange(pieces):
-        wide()
-        piece = np.int64(index)
-        slot = get_thread_id()
-        t, norms, norms_s, G = work.tile[slot], work.point_norms[slot], work.landmark_norms, parts[piece]
-        XA = work.points[slot][: block * width].reshape((block, width))
-        if slopes:
-            clear(G)
-        total = 0.0
-        stop = (piece + 1) * N // pieces
-        for start in range(piece * N // pieces, stop, block):
-            m = min(block, stop - start)
-            load_points(X, picks, start, m, centre, XA)
-            if by_norms(radial, d):
-                row_norms(XA, m, d, norms)
-            for J in range(tiles):
-                b0, b1 = J * size, min((J + 1) * size, n)
-                total += tile_sums(
-                    radial, slopes, loop, p, XA, 0, norms, m, ST[J], norms_s, b0, b1 - b0, t, G[J]
-                )
-        totals[piece] = total
-
-
-@both(flags=ORDERED)
-def add_parts(parts, totals, slopes, out):
-    """Add up the parts in order: sums of slopes to ``out`` (which a single part is), totals as what is returned."""
-    if slopes and parts.shape[0] > 1:
-        for index in prange(out.shape[0]):
-            J = np.int64(index)
-            flat = out[J].reshape(out[J].size)
-            copy(parts[0, J].reshape(flat.size), flat)
-            for c in range(1, parts.shape[0]):
-                part = parts[c, J].reshape(flat.size)
-                for i in range(flat.size):
-                    flat[i] += part[i]
+    pieces = work.data_totals.shape[0]
+    slot = get_thread_id()
+    t, norms, norms_s, G = work.tile[slot], work.point_norms[slot], work.landmark_norms, work.data_parts[piece]
+    XA = work.points[slot][: block * width].reshape((block, width))
+    if slopes:
+        clear(G)
     total = 0.0
-    for c in range(totals.shape[0]):
+    stop = (piece + 1) * N // pieces
+    for start in range(piece * N // pieces, stop, block):
+        m = min(block, stop - start)
+        load_points(task.X, task.picks, first + start, m, task.centre, XA)
+        if by_norms(task.radial, d):
+            row_norms(XA, m, d, norms)
+        for J in range(tiles):
+            b0, b1 = J * size, min((J + 1) * size, n)
+            total += tile_sums(
+                task.radial, slopes, task.loop, task.p, XA, 0, norms, m, ST[J], norms_s, b0, b1 - b0, t, G[J]
+            )
+    work.data_totals[piece] = total
+
+
+@Stage
+def add_tile(J, data, _count, note):
+    """Add up, in order, the parts of the sums over the data, or over the landmarks, for a tile of landmarks."""
+    task = read(note)
+    parts = task.work.data_parts if data else task.work.landmark_parts
+    out = (task.over_data if data else task.over_landmarks)[J]
+    flat = out.reshape(out.size)
+    copy(parts[0, J].reshape(flat.size), flat)
+    for c in range(1, parts.shape[0]):
+        part = parts[c, J].reshape(flat.size)
+        for i in range(flat.size):
+            flat[i] += part[i]
+
+
+@inner(flags=ORDERED)
+def added(stages, task, note, data, totals):
+    """Add up the parts, if there are slopes in them and more than one, and return the sum of the totals."""
+    if task.state[1] > 0 and totals.size > 1:
+        share(stages.sharing, stages.add_tile, task.tiles.shape[1], data, 0, note)
+    total = 0.0
+    for c in range(totals.size):
         total += totals[c]
     return total
 
 
-@both(flags=ORDERED, loops=False)
-def among_landmarks(radial, slopes, loop, p, n, ST, work, out):
-    """‖K_S‖_F² = Σφ over all pairs of landmarks; with ``slopes`` the sums of φ'x and φ' of each go to ``out``."""
+@inner(flags=ORDERED)
+def among_landmarks(stages, task, note):
+    """‖K_S‖_F² = Σφ over all pairs of landmarks; with slopes the sums of φ'x and φ' of each, too."""
+    work, ST = task.work, task.tiles[task.state[0]]
     tiles, d, size = ST.shape
     for J in range(tiles):
-        b0, b1 = J * size, min((J + 1) * size, n)
+        b0, b1 = J * size, min((J + 1) * size, task.n)
         transpose(ST[J], d, b1 - b0, work.landmarks[b0:b1])
-        if by_norms(radial, d):
+        if by_norms(task.radial, d):
             column_norms(ST[J], b1 - b0, work.landmark_norms[b0:b1])
-    for k in range(n):
+    for k in range(task.n):
         work.landmarks[k, d] = 1.0
-    parts = out.reshape((1, *out.shape)) if work.landmark_totals.shape[0] == 1 else work.landmark_parts
-    landmark_sums(radial, slopes, loop, p, n, ST, work, parts, work.landmark_totals)
-    return add_parts(parts, work.landmark_totals, slopes, out)
+    share(stages.sharing, stages.landmark_group, work.landmark_totals.size, 0, 0, note)
+    return added(stages, task, note, 0, work.landmark_totals)
 
 
-@both(flags=ORDERED, loops=False)
-def against_data(radial, slopes, loop, p, X, picks, centre, n, ST, work, out):
-    """T₁ = Σφ over points × landmarks, and likewise the sums of slopes; comes after :func:`among_landmarks`."""
-    N = picks.size if picks.size > 0 else X.shape[0]
-    parts = out.reshape((1, *out.shape)) if work.data_totals.shape[0] == 1 else work.data_parts
-    data_sums(radial, slopes, loop, p, X, picks, N, centre, n, ST, work, parts, work.data_totals)
-    return add_parts(parts, work.data_totals, slopes, out)
+@inner(flags=ORDERED)
+def against_data(stages, task, note, first, N):
+    """T₁ = Σφ over N points × landmarks, and likewise the sums of slopes; comes after :func:`among_landmarks`."""
+    share(stages.sharing, stages.data_piece, task.work.data_totals.size, first, N, note)
+    return added(stages, task, note, 1, task.work.data_totals)
 
 
 @jit(flags=ORDERED)
@@ -421,74 +461,71 @@ def move(radial, n, ST, over_landmarks, over_data, a, b, moved):
     return lost
 
 
-@both(loops=False)
-def run(radial, loop, p, n, ST, X, centre, batches, first_part, iterations, step, work, buffers):
+@jit()
+def run(stages, task, batch, first_part, iterations, step):
     """The one entry to all sums, so that they are compiled once.
 
     ``iterations`` is a number of steps of descent, taken until S would become non-finite; or TOTALS, to find only
-    the two sums; or SLOPES, to fill the arrays of slopes in ``buffers`` too. ``loop`` is where the kernel's SLOPE
-    loop lies.
-    Returns (steps taken, ‖K_S‖_F², T₁, swapped): each step writes the landmarks over those before the last one, so
-    that at the end ``ST`` and the last of ``buffers`` may have changed places.
+    the two sums; or SLOPES, to fill the arrays of slopes, too. Returns (steps taken, ‖K_S‖_F², T₁). Each step writes
+    the landmarks over those before the last one; which of the two are now stands in the task's state.
 
-    An empty ``batches`` means the exact gradient; otherwise row i holds the batch of step i, whose first
-    ``first_part`` points estimate the factor T₁ of Eq. (7) and the rest everything else (0: Eq. (6)).
+    With ``batch`` 0 the gradient is exact; otherwise so many picks are the batch of a step, of which the first
+    ``first_part`` estimate the factor T₁ of Eq. (7) and the rest everything else (0: Eq. (6)).
     """
-    over_landmarks, over_data, before = buffers
-    now = ST
-    swapped = False
-    N = X.shape[0]
-    everything = np.empty(0, np.int64)
-    slopes = iterations != TOTALS
-    without = first_part < 0  # False; the word itself would make numba compile everything below once more
+    note = leave(task)
+    state = task.state
+    slopes = 0 if iterations == TOTALS else 1
+    N = task.X.shape[0]
+    rest = batch - first_part if batch > 0 else N
+    scale = N / rest
     norm = 0.0
     t1 = 0.0
     done = 0
     for i in range(max(iterations, 1 if iterations < 0 else 0)):
-        norm = among_landmarks(radial, slopes, loop, p, n, now, work, over_landmarks)
-        rest = batches[i, first_part:] if batches.shape[1] > 0 else everything
-        scale = N / rest.size if rest.size > 0 else 1.0
-        t1 = scale * against_data(radial, slopes, loop, p, X, rest, centre, n, now, work, over_data)
+        state[1] = slopes
+        norm = among_landmarks(stages, task, note)
+        t1 = scale * against_data(stages, task, note, i * batch + first_part, rest)
         if iterations < 0:
             break
         if not (np.isfinite(norm) and np.isfinite(t1)):  # the step before this one has left the finite numbers
-            swapped = not swapped
+            state[0] = 1 - state[0]
             done = i - 1
             break
         other = t1
         if first_part > 0:
-            first = batches[i, :first_part]
-            other = N / first_part * against_data(
-                radial, without, loop, p, X, first, centre, n, now, work, over_data
-            )
+            state[1] = 0
+            other = N / first_part * against_data(stages, task, note, i * batch, first_part)
         inverse = 1.0 / norm if norm > 0.0 else 0.0
         # ∂R = T₁T₁' Υ/‖K_S‖⁴ − 2 T₁'T₂/‖K_S‖² with Υ = 2 Σ_j ∂[l]K²(s_k, s_j), the term j = k being ∂[d]/2
         a = 2.0 * step * t1 * other * inverse * inverse
         c = 2.0 * step * other * inverse * scale
-        if move(radial, n, now, over_landmarks, over_data, a, c, before) > 0:
+        now, then = task.tiles[state[0]], task.tiles[1 - state[0]]
+        if move(task.radial, task.n, now, task.over_landmarks, task.over_data, a, c, then) > 0:
             break
-        now, before = before, now
-        swapped = not swapped
+        state[0] = 1 - state[0]
         done = i + 1
-    return done, norm, t1, swapped
+    return done, norm, t1
 
 
 # --- matrices ---------------------------------------------------------------------------------------
 
 
-@both(flags=ORDERED)
-def fill_matrix(radial, loop, p, A, B, centre, scratch, out):
-    """out[k, j] = the block loop's result at the pair scalar of a_k and b_j, from differences; ``centre`` is zero."""
+@Stage
+def fill_rows(item, _start, _count, note):
+    """out[k, j] = the block loop's result at the pair scalar of a_k and b_j, from differences; ``centre`` is zero.
+
+    Of FILL_ROWS rows.
+    """
+    wide()
+    radial, loop, p, A, B, centre, scratch, out = read(note)
     n, d = A.shape
     N = B.shape[0]
     flat = out.reshape(out.size)
-    for item in prange((n + FILL_ROWS - 1) // FILL_ROWS):
-        wide()
-        k0 = np.int64(item) * FILL_ROWS
-        k1 = min(k0 + FILL_ROWS, n)
-        XT = scratch[get_thread_id()]
-        for start in range(0, N, FILL_COLUMNS):
-            m = min(FILL_COLUMNS, N - start)
-            load_columns(B, start, m, centre, XT)
-            exact_scalars(radial, flat, k0 * N + start, N, A, k0, k1 - k0, XT, 0, m, d)
-        call(loop, address(out) + k0 * N * out.itemsize, (k1 - k0) * N, address(p))
+    k0 = item * FILL_ROWS
+    k1 = min(k0 + FILL_ROWS, n)
+    XT = scratch[get_thread_id()]
+    for start in range(0, N, FILL_COLUMNS):
+        m = min(FILL_COLUMNS, N - start)
+        load_columns(B, start, m, centre, XT)
+        exact_scalars(radial, flat, k0 * N + start, N, A, k0, k1 - k0, XT, 0, m, d)
+    call(loop, address(out) + k0 * N * out.itemsize, (k1 - k0) * N, address(p))

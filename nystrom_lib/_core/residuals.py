@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import get_thread_id, prange
+from numba import get_thread_id
 
-from .compile import ORDERED, SUMS, both, fused, inner, jit, wide
+from .compile import ORDERED, SUMS, fused, inner, jit, wide
 from .pairs import U, by_norms, call, column_norms, load_columns, row_norms, scalars, upper_tile
+from .stages import Stage, read, stage
 from .vectors import address
 
 LEAF = 16  #: rows that a triangular solve takes one after the other; all else of it is matrix products
@@ -108,117 +109,109 @@ def make_scratch(slots: int, rows: int, points: int, d: int) -> Scratch:
     )  # fmt: skip
 
 
-@both(flags=ORDERED)
-def feature_tiles(radial, loop, p, X, centre, S, norms, L, packed, diagonal, tile, scratch, features, residual):
-    """Features f(x) = L⁻¹k(x) of every point, so that K̂(x, y) = ⟨f(x), f(y)⟩, and residuals K(x, x) − ‖f(x)‖².
+@Stage
+def feature_tile(item, _start, _count, note):
+    """Features f(x) = L⁻¹k(x) of a tile of points, so that K̂(x, y) = ⟨f(x), f(y)⟩, and residuals K(x, x) − ‖f(x)‖².
 
     ``features`` may have no rows: then only the residuals are kept.
     """
-    N = X.shape[0]
+    wide()
+    radial, loop, p, X, centre, S, norms, L, packed, diagonal, tile, scratch, features, residual = read(note)
     r = S.shape[0]
     keep = features.shape[0] > 0
-    for item in prange((N + tile - 1) // tile):
-        wide()
-        slot = get_thread_id()
-        start = np.int64(item) * tile
-        m = min(tile, N - start)
-        XT, explained = scratch.columns[slot], scratch.column_norms[slot]
-        Q = scratch.kernel[slot][: r * m].reshape((r, m))
-        kernel_tile(radial, loop, p, S, norms, X, start, m, centre, XT, explained, Q)
-        solve(packed, L, Q, scratch.product[slot])
+    slot = get_thread_id()
+    start = item * tile
+    m = min(tile, X.shape[0] - start)
+    XT, explained = scratch.columns[slot], scratch.column_norms[slot]
+    Q = scratch.kernel[slot][: r * m].reshape((r, m))
+    kernel_tile(radial, loop, p, S, norms, X, start, m, centre, XT, explained, Q)
+    solve(packed, L, Q, scratch.product[slot])
+    for j in range(m):
+        explained[j] = 0.0
+    for k in range(r):
         for j in range(m):
-            explained[j] = 0.0
-        for k in range(r):
-            for j in range(m):
-                explained[j] += Q[k, j] * Q[k, j]
+            explained[j] += Q[k, j] * Q[k, j]
+    for j in range(m):
+        residual[start + j] = max(diagonal[start + j] - explained[j], 0.0)
+    if keep:
         for j in range(m):
-            residual[start + j] = max(diagonal[start + j] - explained[j], 0.0)
-        if keep:
-            for j in range(m):
-                for k in range(r):
-                    features[start + j, k] = Q[k, j]
+            for k in range(r):
+                features[start + j, k] = Q[k, j]
 
 
-@both(flags=SUMS)
-def residual_tiles(radial, loop, p, X, centre, F, K, side, scratch, totals, E):
-    """Σ (K_ij − ⟨f_i, f_j⟩)² of each tile of the upper half, off-diagonal ones twice.
+@stage(flags=SUMS)
+def residual_tile(item, _start, _count, note):
+    """Σ (K_ij − ⟨f_i, f_j⟩)² of a tile of the upper half, twice off the diagonal.
 
-    K may have no rows: then its tiles are computed. The entries go to the upper half of E if it has rows.
+    K may have no rows: then the tile is computed. The entries go to the upper half of E if it has rows.
     """
+    wide()
+    radial, loop, p, X, centre, F, K, side, scratch, totals, E = read(note)
     N, d = X.shape
-    tiles = (N + side - 1) // side
-    for item in prange(tiles * (tiles + 1) // 2):
-        wide()
-        I, J = upper_tile(item, tiles)
-        slot = get_thread_id()
-        a0, a1 = I * side, min((I + 1) * side, N)
-        b0, b1 = J * side, min((J + 1) * side, N)
-        size = (a1 - a0) * (b1 - b0)
-        G = scratch.product[slot][:size].reshape((a1 - a0, b1 - b0))
-        np.dot(F[a0:a1], F[b0:b1].T, G)
-        if K.shape[0] > 0:
-            for i in range(a1 - a0):
-                for j in range(b1 - b0):
-                    G[i, j] = K[a0 + i, b0 + j] - G[i, j]
-        else:
-            Q = scratch.kernel[slot][:size].reshape((a1 - a0, b1 - b0))
-            rows, norms = scratch.rows[slot][: a1 - a0], scratch.row_norms[slot]
-            for i in range(a1 - a0):
-                for l in range(d):
-                    rows[i, l] = X[a0 + i, l] - centre[l]
-            row_norms(rows, a1 - a0, d, norms)
-            XT, norms_t = scratch.columns[slot], scratch.column_norms[slot]
-            kernel_tile(radial, loop, p, rows, norms, X, b0, b1 - b0, centre, XT, norms_t, Q)
-            for i in range(a1 - a0):
-                for j in range(b1 - b0):
-                    G[i, j] = Q[i, j] - G[i, j]
-        total = 0.0
+    I, J = upper_tile(item, (N + side - 1) // side)
+    slot = get_thread_id()
+    a0, a1 = I * side, min((I + 1) * side, N)
+    b0, b1 = J * side, min((J + 1) * side, N)
+    size = (a1 - a0) * (b1 - b0)
+    G = scratch.product[slot][:size].reshape((a1 - a0, b1 - b0))
+    np.dot(F[a0:a1], F[b0:b1].T, G)
+    if K.shape[0] > 0:
         for i in range(a1 - a0):
             for j in range(b1 - b0):
-                total += G[i, j] * G[i, j]
-        totals[item] = total if I == J else 2.0 * total
-        if E.shape[0] > 0:
-            for i in range(a1 - a0):
-                for j in range(b1 - b0):
-                    E[a0 + i, b0 + j] = G[i, j]
+                G[i, j] = K[a0 + i, b0 + j] - G[i, j]
+    else:
+        Q = scratch.kernel[slot][:size].reshape((a1 - a0, b1 - b0))
+        rows, norms = scratch.rows[slot][: a1 - a0], scratch.row_norms[slot]
+        for i in range(a1 - a0):
+            for l in range(d):
+                rows[i, l] = X[a0 + i, l] - centre[l]
+        row_norms(rows, a1 - a0, d, norms)
+        XT, norms_t = scratch.columns[slot], scratch.column_norms[slot]
+        kernel_tile(radial, loop, p, rows, norms, X, b0, b1 - b0, centre, XT, norms_t, Q)
+        for i in range(a1 - a0):
+            for j in range(b1 - b0):
+                G[i, j] = Q[i, j] - G[i, j]
+    total = 0.0
+    for i in range(a1 - a0):
+        for j in range(b1 - b0):
+            total += G[i, j] * G[i, j]
+    totals[item] = total if I == J else 2.0 * total
+    if E.shape[0] > 0:
+        for i in range(a1 - a0):
+            for j in range(b1 - b0):
+                E[a0 + i, b0 + j] = G[i, j]
 
 
-@both(flags=SUMS)
-def symmetric_product(A, v, parts, out):
-    """out = A v for a symmetric A of which only the upper half is read: memory, not arithmetic, takes the time.
+@stage(flags=SUMS)
+def symmetric_strip(strip, _start, _count, note):
+    """A strip's part of A v for a symmetric A of which only the upper half is read: memory takes the time.
 
     The rows are cut into as many strips of about equal area as ``parts`` has rows, whatever the number of threads.
     """
+    wide()
+    A, v, parts = read(note)
     N = A.shape[0]
     strips = parts.shape[0]
-    for item in prange(strips):
-        wide()
-        strip = np.int64(item)
-        start = np.int64(N * (1.0 - np.sqrt(1.0 - strip / strips)))
-        stop = np.int64(N * (1.0 - np.sqrt(1.0 - (strip + 1) / strips)))
-        part = parts[strip]
-        part[:] = 0.0
-        for i in range(start, stop - 1, 2):  # two rows at a time share what is read of v and written to part
-            e, f = v[i], v[i + 1]
-            one, two = A[i, i + 2 :], A[i + 1, i + 2 :]
-            tail, below = v[i + 2 :], part[i + 2 :]
-            s = A[i, i] * e + A[i, i + 1] * f
-            t = A[i, i + 1] * e + A[i + 1, i + 1] * f
-            for k in range(tail.shape[0]):
-                j = U(k)
-                s += one[j] * tail[j]
-                t += two[j] * tail[j]
-                below[j] += e * one[j] + f * two[j]
-            part[i] += s
-            part[i + 1] += t
-        if (stop - start) % 2 == 1:
-            i = stop - 1
-            part[i] += A[i, i] * v[i]
-            for j in range(i + 1, N):
-                part[i] += A[i, j] * v[j]
-                part[j] += A[i, j] * v[i]
-    for i in range(N):
-        total = parts[0, i]
-        for strip in range(1, strips):
-            total += parts[strip, i]
-        out[i] = total
+    start = np.int64(N * (1.0 - np.sqrt(1.0 - strip / strips)))
+    stop = np.int64(N * (1.0 - np.sqrt(1.0 - (strip + 1) / strips)))
+    part = parts[strip]
+    part[:] = 0.0
+    for i in range(start, stop - 1, 2):  # two rows at a time share what is read of v and written to part
+        e, f = v[i], v[i + 1]
+        one, two = A[i, i + 2 :], A[i + 1, i + 2 :]
+        tail, below = v[i + 2 :], part[i + 2 :]
+        s = A[i, i] * e + A[i, i + 1] * f
+        t = A[i, i + 1] * e + A[i + 1, i + 1] * f
+        for k in range(tail.shape[0]):
+            j = U(k)
+            s += one[j] * tail[j]
+            t += two[j] * tail[j]
+            below[j] += e * one[j] + f * two[j]
+        part[i] += s
+        part[i + 1] += t
+    if (stop - start) % 2 == 1:
+        i = stop - 1
+        part[i] += A[i, i] * v[i]
+        for j in range(i + 1, N):
+            part[i] += A[i, j] * v[j]
+            part[j] += A[i, j] * v[i]

@@ -1,7 +1,7 @@
 """Stages of a computation, each a function of an index, and whoever shares the indices out among threads.
 
-A stage is called by its address and reads what it is told from a note. So it is compiled once: not a second time in a
-parallel twin, and not again in all who call it and in all who call them, where numba would optimise it anew each time.
+A stage is called by its address and reads what it is told from a note. So it is compiled once: not once for one thread
+and again for several, and not again in all who call it and in all who call them, where numba would optimise it anew.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from functools import cache
 from typing import Any
 
 from llvmlite import ir
-from numba import prange, types
+from numba import _dispatcher, prange, typeof, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from .compile import ORDERED, address_of
+from .compile import ORDERED, address_of, jit
 
 _WORD = ir.IntType(64)
 
@@ -23,16 +23,33 @@ _WORD = ir.IntType(64)
 class Stage:
     """A function ``(index, start, count, note)``, compiled for each kind of note when its address is asked for."""
 
-    def __init__(self, function: Callable[..., None]) -> None:
-        self._function = function
+    def __init__(self, function: Callable[..., None], flags: set[str] = ORDERED) -> None:
+        self.name, self._function, self._flags = function.__name__, function, flags
         self._addresses: dict[Any, int] = {}
+        self._of_told: dict[bytes, int] = {}
 
     def address(self, kind: Any) -> int:
         """Its address for notes of this kind, a type of numba's."""
         if kind not in self._addresses:
             signature = types.none(*(types.intp,) * 3, types.CPointer(kind))
-            self._addresses[kind] = address_of(signature, cache=True, flags=ORDERED)(self._function)
+            self._addresses[kind] = address_of(signature, cache=True, flags=self._flags)(self._function)
         return self._addresses[kind]
+
+    def of(self, told: tuple[Any, ...]) -> int:
+        """Its address for a note that tells this."""
+        mark = _dispatcher.compute_fingerprint(told)  # of all types in it, found much sooner than they are
+        if mark not in self._of_told:
+            self._of_told[mark] = self.address(typeof(told))
+        return self._of_told[mark]
+
+    def __call__(self, parallel: bool, indices: int, told: tuple[Any, ...]) -> None:
+        """For every index, from Python."""
+        _begin(sharing(parallel), self.of(told), indices, told)
+
+
+def stage(*, flags: set[str]) -> Callable[[Callable[..., None]], Stage]:
+    """Decorate a stage whose sums may be reordered, or whatever the flags say."""
+    return lambda function: Stage(function, flags)
 
 
 @cache
@@ -108,3 +125,9 @@ def _borrowed(context, builder, kind, value):
             part = _borrowed(context, builder, each, builder.extract_value(value, i))
             value = builder.insert_value(value, part, i)
     return value
+
+
+@jit()
+def _begin(sharing, stage, indices, told):
+    """Leave a note and share the indices out."""
+    share(sharing, stage, indices, 0, 0, leave(told))

@@ -17,10 +17,10 @@ the products are shared out. Every number is computed by one thread in one order
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numba import get_thread_id, types
+from numba import get_thread_id
 
 from .compile import ORDERED, fused, inner, jit, wide
 from .moves import adam, finite
@@ -309,12 +309,11 @@ def finish(index, start, count, note):
     add_symmetric_product(work.M, index * ROWS, work.S, work.G)
 
 
-def stages(kind: Any, parallel: bool) -> Stages:
-    """Where the stages are for tasks of this kind."""
-    factor = types.NamedTuple((types.float64[:, ::1],) * 2, Factor)
+def stages(task: Task, parallel: bool) -> Stages:
+    """Where the stages are for such a task."""
     return Stages(
-        sharing(parallel), landmark_panel.address(kind), panel_rows.address(factor), point_panel.address(kind),
-        add_panels.address(kind), finish.address(kind),
+        sharing(parallel), landmark_panel.of(task), panel_rows.of(Factor(task.work.U, task.work.L)),
+        point_panel.of(task), add_panels.of(task), finish.of(task),
     )  # fmt: skip
 
 

@@ -10,9 +10,9 @@ each landmark has its own
 from __future__ import annotations
 
 import numpy as np
-from numba import get_thread_id, prange
+from numba import get_thread_id
 
-from .compile import ORDERED, both, inner, wide
+from .compile import ORDERED, inner, wide
 from .pairs import (
     BUFFER,
     PARTS,
@@ -28,6 +28,7 @@ from .pairs import (
     scalars,
     tile_size,
 )
+from .stages import Stage, read
 from .vectors import address
 
 
@@ -56,35 +57,34 @@ def squares_and_slopes(t, m, n, weights, start, sums):
             row[k] = 2.0 * w * kappa * slopes[k]
 
 
-@both(flags=ORDERED)
-def weighted_sums(radial, loop, p, X, picks, weights, centre, n, ST, norms_s, work):
-    """Fill the sums of each piece from the points of X, all of them or those that ``picks`` names.
+@Stage
+def weighted_sums(piece, _start, _count, note):
+    """Fill the sums of a piece from its points of X, or of those that ``picks`` names.
 
     ``weights`` has one for each point, or is empty: then all are 1. ``loop`` is where the kernel's TANGENT loop lies.
     """
+    wide()
+    radial, loop, p, X, picks, weights, centre, n, ST, norms_s, work = read(note)
     tiles, d, size = ST.shape
     N = picks.size if picks.size > 0 else X.shape[0]
     width = augmented(d)
     block = BUFFER // max(size, 8)
     values, slopes = work[3], work[4]
     pieces = values.shape[0]
-    for index in prange(pieces):
-        wide()
-        piece = np.int64(index)
-        slot = get_thread_id()
-        t, norms = work[0][slot], work[2][slot]
-        XA = work[1][slot][: block * width].reshape((block, width))
-        clear(values[piece])
-        clear(slopes[piece])
-        stop = (piece + 1) * N // pieces
-        for start in range(piece * N // pieces, stop, block):
-            m = min(block, stop - start)
-            load_points(X, picks, start, m, centre, XA)
-            if by_norms(radial, d):
-                row_norms(XA, m, d, norms)
-            for J in range(tiles):
-                columns = min(size, n - J * size)
-                scalars(radial, t, XA, 0, norms, m, ST[J], norms_s, J * size, columns, d)
-                call(loop, address(t), m * columns, address(p))
-                squares_and_slopes(t, m, columns, weights, start, values[piece, J])
-                gather(t, m, columns, XA, 0, slopes[piece, J])
+    slot = get_thread_id()
+    t, norms = work[0][slot], work[2][slot]
+    XA = work[1][slot][: block * width].reshape((block, width))
+    clear(values[piece])
+    clear(slopes[piece])
+    stop = (piece + 1) * N // pieces
+    for start in range(piece * N // pieces, stop, block):
+        m = min(block, stop - start)
+        load_points(X, picks, start, m, centre, XA)
+        if by_norms(radial, d):
+            row_norms(XA, m, d, norms)
+        for J in range(tiles):
+            columns = min(size, n - J * size)
+            scalars(radial, t, XA, 0, norms, m, ST[J], norms_s, J * size, columns, d)
+            call(loop, address(t), m * columns, address(p))
+            squares_and_slopes(t, m, columns, weights, start, values[piece, J])
+            gather(t, m, columns, XA, 0, slopes[piece, J])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -71,10 +70,6 @@ class TraceError(Objective):
         return float(1.5 * n * n * points + n * n * n / 6 + 2.0 * self.data.shape[1] * n * (n + points))
 
 
-#: Where the stages are, by the one thing in which tasks differ for numba, and by whether threads share them.
-_STAGES: dict[tuple[Any, bool], Any] = {}
-
-
 class TraceLoops:
     """The compiled loops of one objective, with their buffers for n landmarks."""
 
@@ -104,10 +99,7 @@ class TraceLoops:
         if slots not in self._work:
             self._work[slots] = trace.make_work(slots, self.n, self.points, self.d)
         task = trace.Task(kernel.radial, self.loop, p, self.n, self.objective.data, picks, centre, self._work[slots])
-        kind = task.X.dtype, parallel
-        if kind not in _STAGES:
-            _STAGES[kind] = trace.stages(numba.typeof(task), parallel)  # type: ignore[no-untyped-call]
-        return _STAGES[kind], task
+        return trace.stages(task, parallel), task
 
     def centre(self, sample: Array) -> Array:
         """Where coordinates are taken from."""

@@ -154,14 +154,14 @@ class WeightedSums:
         padded[: self.n] = sample - centre
         self._tiles[:] = padded.reshape(tiles, size, d).transpose(0, 2, 1)
         with one_pool(self.n * self.points) as (parallel, slots), kernel._watched() as p:
-            run = weighted.weighted_sums.parallel if parallel else weighted.weighted_sums
             if slots not in self._work:
                 self._work[slots] = weighted.make_work(slots, self.n, self.points, d)
             work = self._work[slots]
-            run(
+            told = (
                 kernel.radial, self._loop, p, points, picks, weights, centre, self.n, self._tiles,
                 np.einsum("ij,ij->i", padded, padded), work,
             )  # fmt: skip
+            weighted.weighted_sums(parallel, len(work[3]), told)
         left = np.empty((self.n, d))
         pairs.left_derivatives(kernel.radial, self._tiles, work[4].sum(axis=0), left)
         return work[3].sum(axis=0).reshape(-1)[: self.n], left
