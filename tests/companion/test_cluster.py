@@ -350,10 +350,14 @@ def test_no_scheduler_and_no_workers(
     monkeypatch.setattr(cluster_module, "CONNECT_SECONDS", 1.0)
     with pytest.raises(ClusterError, match=r"cluster is 'tcp://127.0.0.1:1'; no Dask scheduler answers there"):
         run(EXPERIMENT, tmp_path, cluster="tcp://127.0.0.1:1", progress=False)
+    threads = set(threading.enumerate())
     with pytest.raises(ClusterError, match="no Dask scheduler answers there"):
         run(EXPERIMENT, tmp_path, cluster="nonsense", progress=False)
+    assert set(threading.enumerate()) <= threads  # no client is left behind
     lonely = LocalCluster(tmp_path_factory.mktemp("lonely"), root)
     try:
+        # An old Dask takes seconds over its first connection, and no time over the next.
+        cluster_module.Client(lonely.address, set_as_default=False).close()
         with pytest.raises(ClusterError, match="its scheduler has no workers"):
             run(EXPERIMENT, tmp_path, cluster=lonely.address, progress=False)
     finally:

@@ -17,6 +17,7 @@ from typing import Any
 
 from distributed import Client, get_worker
 from distributed.client import Future
+from distributed.comm import resolve_address
 
 import nystrom_lib as nl
 
@@ -119,6 +120,7 @@ def run_there(
 def connection(address: str) -> Iterator[Client]:
     """A client of a scheduler that has workers with this version of the library."""
     try:
+        resolve_address(address)  # first, for a client that fails at it is never closed, and is in the way of the next
         client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError) as error:
         raise ClusterError(f"cluster is {address!r}; no Dask scheduler answers there ({error}).") from error
