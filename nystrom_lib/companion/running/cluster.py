@@ -17,7 +17,7 @@ from typing import Any
 
 from distributed import Client, get_worker
 from distributed.client import Future
-from distributed.comm import resolve_address
+from distributed.comm.addressing import resolve_address
 
 import nystrom_lib as nl
 
