@@ -30,6 +30,8 @@ _THIN = 1e-11  # pivots below this, relative to the largest, call for more than 
 _AFFORDABLE = 5e8  # double-double products we are willing to do
 _DENSE = 20_000  # up to this many points, an N × N matrix is held in memory (3.2 GB)
 _WHOLE_SPECTRUM = 5_500  # up to this many points, all eigenvalues are computed
+_SOON = 2_500  # from this many points on a few of them are found much sooner
+_FEW = 0.05  # of all: so many are a few
 
 
 @dataclass(frozen=True)
@@ -380,8 +382,10 @@ def best_rank_errors(
     N = len(data)
     if n >= N:
         return _errors(dict.fromkeys(ALL, 0.0), asked, N)
-    if N > _WHOLE_SPECTRUM:
-        return _best_by_lanczos(kernel, data, n, asked, K)
+    if N > _WHOLE_SPECTRUM or (N > _SOON and n <= _FEW * N):
+        found = _best_by_lanczos(kernel, data, n, asked, K)
+        if found is not None:
+            return found
     K = K if len(K) else kernel.matrix(data)
     values = np.linalg.eigvalsh(K)[::-1]
     tail = np.maximum(values[n:], 0.0)
@@ -430,8 +434,11 @@ def _graded_tail(kernel: Kernel, data: NDArray[Any], n: int) -> Array | None:
     return tail
 
 
-def _best_by_lanczos(kernel: Kernel, data: NDArray[Any], n: int, asked: tuple[str, ...], K: Array) -> Errors:
-    """Large N: the top eigenvalues by Lanczos; the tail is what they leave of tr K and ‖K‖_F²."""
+def _best_by_lanczos(kernel: Kernel, data: NDArray[Any], n: int, asked: tuple[str, ...], K: Array) -> Errors | None:
+    """Large N: the top eigenvalues by Lanczos; the tail is what they leave of tr K and ‖K‖_F².
+
+    None where little is left, and where all eigenvalues, which can be computed, tell it with more digits.
+    """
     N = len(data)
     if not len(K) and N <= _DENSE:
         K = kernel.matrix(data)  # read some hundred times
@@ -443,6 +450,8 @@ def _best_by_lanczos(kernel: Kernel, data: NDArray[Any], n: int, asked: tuple[st
         "frobenius": math.sqrt(max(square - float(np.square(values[:n]).sum()), 0.0)) if square == square else math.nan,
         "spectral": float(values[n]),
     }
+    if N <= _WHOLE_SPECTRUM and (every["trace"] < 1e-5 * total or every["frobenius"] ** 2 < 1e-5 * square):
+        return None
     lost = every["trace"] < 1e-9 * total or every["frobenius"] ** 2 < 1e-11 * square
     if lost and kernel._family != profiles.CUSTOM:
         graded = _graded_tail(kernel, data, n)

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import nystrom_lib as nl
+from nystrom_lib import criteria
 from tests import oracle
 from tests.cases import EVERY, cloud, notebook_data, notebook_sample, pair
 
@@ -207,6 +208,27 @@ def test_best_rank_errors(rho: float, n: int) -> None:
         best = nl.best_rank_errors(nl.Gaussian(rho=rho), X, n, matrix=matrix)
         for norm in NORMS:
             assert getattr(best, norm) == pytest.approx(getattr(exact, norm), rel=1e-7), norm
+
+
+@pytest.mark.parametrize("n", [1, 12])
+def test_a_few_eigenvalues_leave_what_all_of_them_do(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Catches a tail one eigenvalue too long or too short, and a Lanczos run stopped early."""
+    X, _ = cloud(3, 700, 1)
+    whole = nl.best_rank_errors(nl.Gaussian(rho=0.5), X, n)
+    monkeypatch.setattr(criteria, "_SOON", 600)
+    monkeypatch.setattr(np.linalg, "eigvalsh", None)
+    some = nl.best_rank_errors(nl.Gaussian(rho=0.5), X, n)
+    for norm in NORMS:
+        assert getattr(some, norm) == pytest.approx(getattr(whole, norm), rel=1e-9), norm
+
+
+@pytest.mark.parametrize("n", [30, 35])
+def test_where_a_few_eigenvalues_leave_little_all_are_computed(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Catches an error with few digits, or below zero: the trace less its largest eigenvalues."""
+    X, _ = cloud(3 if n == 30 else 1, 700, 1)
+    whole = nl.best_rank_errors(nl.Gaussian(rho=0.5), X, n)
+    monkeypatch.setattr(criteria, "_SOON", 600)
+    assert nl.best_rank_errors(nl.Gaussian(rho=0.5), X, n) == whole and whole.trace >= 0.0
 
 
 def test_points_too_far_apart_for_32_digits() -> None:
