@@ -170,7 +170,8 @@ class Results:
         if not path.is_file():
             raise FileNotFoundError(f"There is no results file {path}.")
         try:
-            table = pq.read_table(path, page_checksum_verification=True)
+            # An old pyarrow would take a folder of the name rho=1 for a column.
+            table = pq.read_table(path, page_checksum_verification=True, partitioning=None)
             stamp = json.loads((table.schema.metadata or {})[KEY])
             version, results = stamp["format"], cls(_outcomes(table, stamp["provenance"]), stamp["provenance"])
             intact = version != FORMAT or results._seal() == stamp["seal"]
