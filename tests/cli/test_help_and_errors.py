@@ -68,11 +68,11 @@ def test_no_words_are_answered_with_the_help(tmp_path: Path) -> None:
 
 
 BAD_USAGE = [
-    (["optimize"], 2, "No such command 'optimize'. Did you mean 'optimise'? (see nystrom --help)."),
+    (["optimize"], 2, "No such command 'optimize'."),  # newer versions of click go on: Did you mean …
     (["run"], 2, "Missing argument 'NAME' (see nystrom run --help)."),
     (["run", "bigausian"], 2, "There is no chapter 'bigausian' (did you mean 'bigaussian'?); known:"),
     (["params", "nothing"], 2, "There is no chapter 'nothing'; known:"),
-    (["run", "bigaussian", "--profil", "smoke"], 2, "No such option '--profil'"),
+    (["run", "bigaussian", "--profil", "smoke"], 2, "No such option"),
     (["run", "bigaussian", "--profile", "tiny"], 2, "'tiny' is not one of 'paper', 'quick', 'smoke'"),
     (["run", "bigaussian", "--jobs", "0"], 2, "'0' must be a whole number, at least 1"),
     (["data", "check", "abalon"], 2, "There is no data set 'abalon' (did you mean 'abalone'?)"),
