@@ -64,8 +64,7 @@ def _rejection(left: Array, floor: Array, chance: Array) -> tuple[Indices, Array
     accepted: list[int] = []
     lower = np.zeros_like(left)
     for i in range(len(left)):
-        if residual[i] > least[i]:
-            column = left[:, i] - lower @ lower[i]
+        if residual[i] > least[i] and (column := left[:, i] - lower @ lower[i])[i] > floor[i]:
             new = lower[:, len(accepted)]
             new[i:] = column[i:] / math.sqrt(column[i])
             residual -= new * new
