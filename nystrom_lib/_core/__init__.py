@@ -28,5 +28,5 @@ door that has closed shows there; this is what each is for, and what to do witho
    entries that nobody uses. Without it: leave them out, and wait longer.
 9. ``context.data_model_manager`` and arrays without owners in :mod:`.stages`. Why: what a stage is told lies in memory,
    so that it can be called by its address and is compiled once. Without it: make the stages ordinary loops with
-   ``prange``, compiled once for one thread and once for several, which takes four times as long.
+   ``prange``, compiled once for one thread and once for several, which takes twice as long.
 """
