@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from ._threads import steady, threads
+from ._threads import steady
 from ._validation import Array
 from .kernels import Kernel
 from .objectives import Objective, TraceError
@@ -143,8 +143,7 @@ class ExchangeEngine(TraceEngine):
         data = self._objective.data
         chosen = self._rng.choice(len(data), min(POINTS, len(data)), replace=False)
         points = data[np.sort(chosen)].astype(np.float64)
-        with threads(1):  # BLAS has one here, too, and loops for several need not be compiled for a millisecond
-            dropped, taken = exchange(self._objective.kernel, self._sample, points, self._rng)
+        dropped, taken = exchange(self._objective.kernel, self._sample, points, self._rng)
         self._sample[dropped] = points[taken]
         self._adaptive.first[dropped] = 0.0
         self._adaptive.second[dropped] = 0.0

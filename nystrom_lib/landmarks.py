@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _validation as check
 from ._local import NEIGHBOURS
-from ._threads import steady, threads
+from ._threads import steady
 from ._validation import Array, as_writable
 from .advice import advised_batch_size, advised_iterations, advised_step
 from .approximation import room_for
@@ -41,7 +40,6 @@ EPOCHS = 1_000_000  #: up to this many points, batches go through the data in sh
 ROOM = 2**26  #: coordinates of a source that are held in memory at most: half a gigabyte
 LOCAL = 2_000  #: from so many landmarks on, each point looks only at those nearest to it
 WHOLE = 5_000  #: points for descents that need exact gradients
-FEW = 500  #: up to so many landmarks one thread begins and judges soon enough, and needs no loops for several
 
 GOT_WORSE = "The approximation got worse; the start is better and was kept."
 _ENDING = 5e-4  # seconds it takes to end a descent, besides judging it
@@ -318,8 +316,7 @@ class _Search:
 
     def judge(self, sample: Array) -> float:
         """The mean error at those points."""
-        with threads(1) if len(sample) <= FEW else nullcontext():
-            return float(affordable(self.kernel, sample).residuals(self.judges).mean())
+        return float(affordable(self.kernel, sample).residuals(self.judges).mean())
 
     def judged(self, drawn: Drawn) -> tuple[float, Drawn]:
         """A start with its error and where it is in all of the data; what it takes to judge it is remembered."""
