@@ -8,7 +8,6 @@ with its exit code for an answer.
 import json
 import os
 import sys
-from typing import Any
 
 # What the commands import when they are used.
 import nystrom_lib.companion.notebook.execute
@@ -18,20 +17,13 @@ from nystrom_lib.companion.cli import main
 
 
 def child(words: list[str], cwd: str, environment: dict[str, str], out: str, err: str) -> None:
-    """Become the process that was asked for."""
+    """Become the process that was asked for, to its very end: what is cleared up there is part of it."""
     os.chdir(cwd)
     os.environ.update(environment)
     for descriptor, path in ((0, os.devnull), (1, out), (2, err)):
         os.dup2(os.open(path, os.O_RDWR | os.O_CREAT), descriptor)
-    code: Any = 70
-    try:
-        main(words)
-    except SystemExit as end:
-        code = end.code
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code or 0)
+    main(words)
+    sys.exit()
 
 
 def serve() -> None:
