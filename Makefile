@@ -4,8 +4,8 @@ PYTHON ?= python3
 # The oldest Python the lock must serve, and what else to tell the resolver (UPGRADE=--upgrade).
 LOCK_PYTHON ?= 3.11
 UPGRADE ?=
-# What pytest is to run, and on how many processes.
-TESTS ?= tests nystrom_lib
+# What pytest is to run, and on how many processes: as many as there are cores, so that threads must not wait busily.
+TESTS ?= notebooks tests nystrom_lib
 JOBS ?= 2
 
 VENV := .venv
@@ -66,7 +66,8 @@ refresh: setup ## set up, execute the committed notebooks again in place and sho
 test: setup ## set up, lint, then run every test: docstrings, notebooks (nbval) and the book included
 	@$(MAKE) --no-print-directory -j 2 lint compile
 	@echo "test: the library, every example in a docstring, the notebooks and the book"
-	@$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder --doctest-modules --durations=15 $(TESTS)
+	@OPENBLAS_NUM_THREADS=1 OMP_WAIT_POLICY=passive \
+	    $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder --doctest-modules --durations=15 $(TESTS)
 
 compile: setup ## compile the loops, which takes a minute the first time and a second or two later
 	@$(BIN)/python -c 'import nystrom_lib as nl; nl.warm_up()'

@@ -33,11 +33,11 @@ def pytest_report_header() -> str:
     return f"stored repetitions are chosen by NYSTROM_TEST_SEED={os.environ['NYSTROM_TEST_SEED']}"
 
 
-#: What takes minutes, begun first: with whole files shared out among processes, the last of them would wait for it.
+#: What takes long, begun first: with whole files shared out among processes, the last of them would wait for it.
 #: One file that needs the book comes long before the others, which would wait while it is built.
 LONG = (
-    "test_wheel", "book/test_browser", "test_nbval", "test_vectors", "test_threads", "test_smoke", "book/", "cli/",
-    "notebooks/",
+    "tests/test_wheel", "tests/book/test_browser", ".ipynb", "tests/test_vectors", "tests/test_threads",
+    "notebooks/test_smoke", "tests/book/", "tests/cli/", "tests/notebooks/",
 )  # fmt: skip
 
 
@@ -46,7 +46,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
     def rank(item: pytest.Item) -> int:
         path = item.path.as_posix()
-        return next((i for i, name in enumerate(LONG) if f"/tests/{name}" in path or f"/{name}" in path), len(LONG))
+        return next((i for i, part in enumerate(LONG) if part in path), len(LONG))
 
     items.sort(key=rank)
 

@@ -123,15 +123,15 @@ def test_a_file_that_is_not_there_is_refused_before_a_kernel_starts(tmp_path: Pa
 
 
 def test_ctrl_c_says_what_is_stored_and_resume_goes_on(tmp_path: Path) -> None:
-    words: list[object] = ["run", "bigaussian", "--profile", "smoke", "-p", "rho=4", "-p", "n=8", "-p", "m=600"]
+    words: list[object] = ["run", "bigaussian", "--profile", "smoke", "-p", "rho=4", "-p", "n=8", "-p", "m=300"]
     out = tmp_path / "stopped"
     done = interrupt([*words, "--out", out], tmp_path, lambda: repetitions_stored(out) > 1)
     said = refused(done, 130)
     stored = repetitions_stored(out)
-    assert 1 < stored < 601 and f"{stored} finished repetitions are stored in {out}" in said and "--resume" in said
+    assert 1 < stored < 301 and f"{stored} finished repetitions are stored in {out}" in said and "--resume" in said
     fine(call(*words, "--out", out, "--resume", cwd=tmp_path))
     (results,) = (
-        found for path in (out / "results").glob("*.parquet") if (found := Results.load(path)).experiment.m == 600
+        found for path in (out / "results").glob("*.parquet") if (found := Results.load(path)).experiment.m == 300
     )
     assert results.complete and len(results.provenance["sessions"]) == 2
 

@@ -42,15 +42,6 @@ def papermill(source: Path, target: Path, *arguments: str, cwd: Path = ROOT) -> 
     return start("-m", "papermill", "--no-progress-bar", source, target, *arguments, cwd=cwd)
 
 
-def chapter(name: str, out: Path, profile: str = "paper", **values: object) -> Done:
-    """A chapter, in a process of its own that prints the processor's seconds it took, its kernel's included."""
-    call = f"execute({name!r}, {values!r}, {str(out)!r}, profile={profile!r}, jobs=1)"
-    return start(
-        "-c",
-        f"import os\nfrom nystrom_lib.companion.notebook.execute import execute\n{call}\nprint(sum(os.times()[:4]))",
-    )
-
-
 class Several:
     """A few processes at a time; each test waits for its own."""
 

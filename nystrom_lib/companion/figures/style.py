@@ -57,9 +57,10 @@ RC: Any = {
     "axes.facecolor": PAPER,
     "savefig.facecolor": PAPER,
     "savefig.transparent": False,
+    "figure.autolayout": False,  # subplots asks for a layout, and a picture that is drawn has none any more
+    "figure.constrained_layout.use": False,
     "figure.dpi": 100,
     "savefig.dpi": 160,
-    "figure.constrained_layout.use": True,
     "font.family": "DejaVu Sans",  # comes with matplotlib: the same letters everywhere
     "mathtext.fontset": "dejavusans",
     "font.size": 9,
@@ -146,7 +147,7 @@ def settle(figure: Figure) -> None:
     if engine is not None:
         for _ in range(2):
             engine.execute(figure)
-        figure.set_layout_engine("none")
+        figure.set_layout_engine(None)  # "none" would leave a stand-in, for which every picture is drawn twice
 
 
 @drawn
