@@ -12,6 +12,7 @@ from nystrom_lib.companion.notebook.execute import run_notebook
 from . import tiny
 from .processes import ROOT, Done, Several, start
 
+
 def nbval(path: Path) -> Done:
     """nbval on one notebook, set up as for those of the book."""
     shutil.copy(ROOT / "notebooks" / "conftest.py", path.parent)
