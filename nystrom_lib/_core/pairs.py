@@ -93,12 +93,12 @@ def load_points(X, picks, start, m, centre, XA):
     """Rows (x, 1) of the points start … start+m of X, centred; ``picks`` says which they are, unless it is empty."""
     d = X.shape[1]
     for j in range(m):
-        i = picks[start + j] if picks.size > 0 else start + j
+        i = picks[U(start + j)] if picks.size > 0 else start + j
         for l in range(d):
-            XA[j, l] = X[i, l] - centre[l]
-        XA[j, d] = 1.0
+            XA[U(j), U(l)] = X[U(i), U(l)] - centre[U(l)]
+        XA[U(j), U(d)] = 1.0
         for l in range(d + 1, XA.shape[1]):
-            XA[j, l] = 0.0
+            XA[U(j), U(l)] = 0.0
 
 
 @inner(flags=ORDERED)

@@ -20,7 +20,7 @@ from numba.extending import intrinsic
 
 from .compile import ORDERED, PLAIN, inner, wide
 from .stages import Stage, leave, read, share
-from .vectors import _Vectors, _word, address
+from .vectors import _Vectors, _word, address, lanes, transpose
 
 unsigned = np.uintp  # indices that spare numba's test for negative ones, which stops LLVM from vectorising
 
@@ -236,22 +236,23 @@ def diagonal_block(U, L, s, e, floor):
     smallest = np.inf
     for r in range(s, e, ROWS):
         less_own_square(U, r)
-        for a in range(r, r + ROWS):
-            for b in range(r, a + 1):
+        for a in range(unsigned(r), unsigned(r + ROWS)):
+            for b in range(unsigned(r), a):
                 left = U[b, a]
-                for p in range(r, b):
+                for p in range(unsigned(r), b):
                     left -= L[a, p] * L[b, p]
-                if b < a:
-                    L[a, b] = left / L[b, b]
-                else:
-                    if not left > floor:
-                        return -1.0
-                    smallest = min(smallest, left)
-                    L[a, a] = math.sqrt(left)
+                L[a, b] = left / L[b, b]
+            left = U[a, a]
+            for p in range(unsigned(r), a):
+                left -= L[a, p] * L[a, p]
+            if not left > floor:
+                return -1.0
+            smallest = min(smallest, left)
+            L[a, a] = math.sqrt(left)
         start = (r + ROWS) // LANES * LANES
         forward(L, r, U, start, min(up(e, LANES), U.shape[1]) - start)
-        for a in range(r, r + ROWS):
-            for b in range(r, r + ROWS):
+        for a in range(unsigned(r), unsigned(r + ROWS)):
+            for b in range(unsigned(r), unsigned(r + ROWS)):
                 U[a, b] = L[b, a] if b >= a else 0.0
         reflect(U, L, r, r + ROWS, e)
     return smallest
@@ -260,6 +261,10 @@ def diagonal_block(U, L, s, e, floor):
 @inner(flags=ORDERED)
 def reflect(U, L, r, first, last):
     """L[c, a] = U[a, c] for the few rows a from r on and the columns c from ``first`` to ``last``."""
+    if min(ROWS, last - first) >= lanes(U):
+        there = place(L, first, r)
+        transpose(U, place(U, r, first), U.shape[1], ROWS, last - first, there, L.shape[1])
+        return
     for c in range(first, last):
         for a in range(r, r + ROWS):
             L[unsigned(c), unsigned(a)] = U[unsigned(a), unsigned(c)]

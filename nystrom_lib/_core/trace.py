@@ -140,25 +140,26 @@ def folded(index, tiles):
 
 
 @inner(flags=ORDERED)
-def place_landmarks(sample, centre, work):
-    """The landmarks as rows and as columns."""
+def place_landmarks(radial, sample, centre, work):
+    """The landmarks as rows and as columns, and their norms, if they are asked for."""
     n, d = sample.shape
     S, ST, tile = work.S, work.ST, work.ST.shape[2]
     for k in range(n):
-        J, c = k // tile, k % tile
         for l in range(d):
-            s = sample[unsigned(k), unsigned(l)] - centre[unsigned(l)]
-            S[unsigned(k), unsigned(l)] = s
-            ST[unsigned(J), unsigned(l), unsigned(c)] = s
-        S[k, d] = 1.0
-    row_norms(S, n, d, work.norms)
+            S[unsigned(k), unsigned(l)] = sample[unsigned(k), unsigned(l)] - centre[unsigned(l)]
+        S[unsigned(k), unsigned(d)] = 1.0
+    for J in range(ST.shape[0]):
+        transpose(S[J * tile :], min(tile, n - J * tile), d, ST[J])
+    if by_norms(radial, d):
+        row_norms(S, n, d, work.norms)
 
 
 @inner(flags=ORDERED)
-def tangent_panel(radial, loop, p, S, norms, n, m, XT, norms_t, t):
-    """κ and κ' of the first n landmarks and of m points, the columns of XT, in the two halves of t; 0 beyond."""
-    half = t.size // 2
-    d, width = XT.shape
+def tangent_panel(radial, loop, p, S, norms, n, m, XT, width, norms_t, t):
+    """κ and κ' of the first n landmarks and of m points, the first columns of XT, in rows of ``width`` numbers in the
+    two halves of t; 0 beyond.
+    """
+    half, d = t.size // 2, XT.shape[0]
     if by_norms(radial, d):
         column_norms(XT, width, norms_t)
     scalars(radial, t, S, 0, norms, n, XT, norms_t, 0, width, d)
@@ -191,14 +192,14 @@ def landmark_panel(index, start, count, note):
     wide()
     task = read(note)
     n, work = task.n, task.work
-    U, ST, width = work.U, work.ST, work.ST.shape[2]
+    U, ST, tile = work.U, work.ST, work.ST.shape[2]
     J = folded(index, ST.shape[0])
     slot = get_thread_id()
-    first, stop = J * width, min((J + 1) * width, U.shape[1])
-    rows = min((J + 1) * width, U.shape[0])
+    first, stop = J * tile, min((J + 1) * tile, U.shape[1])
+    rows, width = min((J + 1) * tile, U.shape[0]), stop - first
     t = work.scratch[slot][: 2 * rows * width]
-    m = min(width, n - first)
-    tangent_panel(task.radial, task.loop, task.p, work.S, work.norms, min(rows, n), m, ST[J], work.norms_t[slot], t)
+    norms_t, m = work.norms_t[slot], min(tile, n - first)
+    tangent_panel(task.radial, task.loop, task.p, work.S, work.norms, min(rows, n), m, ST[J], width, norms_t, t)
     lay_out(t, 0, rows, width, U, first, stop)
     lay_out(t, rows * width, rows, width, work.D, first, stop)
 
@@ -264,7 +265,7 @@ def point_panel(index, start, count, note):
     load_points(task.X, task.picks, start + first, m, task.centre, points)
     clear(points[m:])  # where an earlier, fuller panel may have left some
     transpose(points, width, columns.shape[0], columns)
-    tangent_panel(task.radial, task.loop, task.p, work.S, work.norms, n, m, columns, sums, t)
+    tangent_panel(task.radial, task.loop, task.p, work.S, work.norms, n, m, columns, width, sums, t)
     solve_forward(work.L, A, some)
     column_squares(A, n, sums)
     solve_backward(work.U, A, some)
@@ -326,7 +327,7 @@ def gradient(stages, task, sample, first, points, ridge, out):
     work, radial = task.work, task.radial
     note = leave(task)
     n, d = sample.shape
-    place_landmarks(sample, task.centre, work)
+    place_landmarks(radial, sample, task.centre, work)
     ridge = factor(stages, note, n, ridge, work)
     if ridge < 0.0:
         return 0.0, ridge
@@ -339,8 +340,9 @@ def gradient(stages, task, sample, first, points, ridge, out):
         needed = (count + width - 1) // width
         share(stages.sharing, stages.point_panel, needed, first + start, count, note)
         share(stages.sharing, stages.add_panels, work.AT.shape[0], needed, 1 if start + count == points else 0, note)
-        for j in range(count):
-            explained += work.explained[j // width, j % width]
+        for panel in range(needed):
+            for j in range(min(width, count - panel * width)):
+                explained += work.explained[panel, j]
     share(stages.sharing, stages.finish, work.M.shape[0] // ROWS, 0, 0, note)
     scale = (4.0 if radial else 2.0) * (task.X.shape[0] / points)
     for k in range(n):
