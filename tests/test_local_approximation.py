@@ -52,6 +52,20 @@ def test_residuals_are_the_terms_of_the_objective_and_bounds() -> None:
     assert (nl.NystromApproximation(KERNEL, S).residuals(X) <= previous + 1e-12).all()
 
 
+def test_a_landmark_counts_as_long_as_its_pivot_is_more_than_rounding() -> None:
+    """Catches a threshold that is too high, which loses what two close landmarks know, or too low, which invents it.
+
+    A second landmark, the distance h from the first, brings the derivative there. At h = 1e-6 its pivot is 4e-12, with
+    four digits; at h = 1e-8 it is 4e-16, a rounding or two.
+    """
+    X = np.array([[0.3]])
+    value, slope = np.exp(-2.0 * 0.09), 4.0 * 0.3 * np.exp(-2.0 * 0.09)  # of exp(−2(x − s)²) at s = 0, and along s
+    alone, together = 1.0 - value**2, 1.0 - value**2 - slope**2 / 4.0  # 4 is the variance of the derivative
+    for h, expected in ((1e-6, together), (1e-8, alone)):
+        found = nl.nystrom_errors(KERNEL, X, np.array([[0.0], [h]]), "trace", neighbours=2).trace
+        assert found == pytest.approx(expected, rel=1e-3), h
+
+
 def test_with_all_landmarks_it_is_the_nystrom_approximation() -> None:
     X, S = cloud(2, 40, 9)
     exact, local = nl.NystromApproximation(KERNEL, S), nl.LocalApproximation(KERNEL, S)

@@ -30,7 +30,7 @@ from .vectors import BYTES, _Vectors, _word, address
 
 LANES = BYTES // 8  #: points whose matrices are factored together
 ROWS, COLUMNS = 16, 256  #: points and landmarks of a tile of the search
-EPSILON = 2.0**-52  #: pivots below it, relative to the diagonal, are rounding
+ROUNDING = 2.0**-44  #: pivots below it, relative to the diagonal, may be off by a hundredth
 
 
 # --- vectors, one for each pair or neighbour: LLVM cannot know that those written and those read are not the same ----
@@ -265,7 +265,7 @@ def pivoted_error(kappa, v, diagonal, W, c):
             if W[i, i] > W[p, p]:
                 p = i
         pivot = W[p, p]
-        if not pivot > EPSILON * diagonal:
+        if not pivot > ROUNDING * diagonal:
             break
         error -= c[p] * (c[p] / pivot)
         W[p, p] = 0.0  # done with

@@ -16,12 +16,12 @@ from bs4 import BeautifulSoup
 from nystrom_lib.companion.chapters import CHAPTERS
 
 from . import browser as chromium
-from .browser import PHONE, Tab
+from .browser import PHONE, Browser, Tab
 
 pytestmark = pytest.mark.skipif(chromium.find() is None, reason="there is no Chromium or Chrome on this machine")
 
 
-OPENING_ON_A_FIGURE = [Path(chapter.file).stem for chapter in CHAPTERS.values()]
+OPENING_ON_A_FIGURE = [f"notebooks/{Path(chapter.file).stem}" for chapter in CHAPTERS.values()]
 
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):
@@ -174,36 +174,45 @@ def troubles(tab: Tab, home: str) -> list[str]:
     return [*asked, *(f"console: {error}" for error in tab.errors), *tab.run(UNTYPESET), *tab.run(UNSEEN)]
 
 
-def test_every_page_by_day_by_night_and_on_a_phone(tab: Tab, pages: dict[str, BeautifulSoup], built: Path) -> None:
-    found = []
-    for name in pages:
-        tab.prefer("light")
-        tab.resize(1280)
-        tab.open(f"{built.as_uri()}/{name}.html")
-        found += [f"{name}: {trouble}" for trouble in troubles(tab, built.as_uri())]
-        found += [f"{name}: by day {trouble}" for trouble in [*tab.run(PALE), *tab.run(SQUEEZED), *tab.run(STRAY)]]
-        tab.prefer("dark")
-        tab.wait_for("document.documentElement.dataset.theme === 'dark'")
-        found += [f"{name}: by night {trouble}" for trouble in tab.run(PALE)]
-        tab.resize(PHONE, 844, phone=True)
-        found += [f"{name}: on a phone {trouble}" for trouble in [*tab.run(WIDE), *tab.run(CUT_OFF), *tab.run(STRAY)]]
-    assert found == []
-
-
 SCREEN = 1280, 800
 
 
-def test_a_chapter_opens_on_its_figure(tab: Tab, built: Path) -> None:
+@pytest.fixture(scope="module")
+def looked(browser: Browser, pages: dict[str, BeautifulSoup], built: Path) -> dict[str, list[str]]:
+    """Every page looked at once by day, by night and on a phone: what is wrong, and which pictures come too late."""
+    tab = browser.tab()
+    wrong, late = [], []
+    for name in pages:
+        tab.prefer("light")
+        tab.resize(*SCREEN)
+        tab.open(f"{built.as_uri()}/{name}.html")
+        if name in OPENING_ON_A_FIGURE:
+            late += [f"{name}: {trouble}" for trouble in [beyond_the_first_screen(tab)] if trouble]
+        wrong += [f"{name}: {trouble}" for trouble in troubles(tab, built.as_uri())]
+        wrong += [f"{name}: by day {trouble}" for trouble in [*tab.run(PALE), *tab.run(SQUEEZED), *tab.run(STRAY)]]
+        tab.prefer("dark")
+        tab.wait_for("document.documentElement.dataset.theme === 'dark'")
+        wrong += [f"{name}: by night {trouble}" for trouble in tab.run(PALE)]
+        tab.resize(PHONE, 844, phone=True)
+        wrong += [f"{name}: on a phone {trouble}" for trouble in [*tab.run(WIDE), *tab.run(CUT_OFF), *tab.run(STRAY)]]
+    return {"wrong": wrong, "late": late}
+
+
+def beyond_the_first_screen(tab: Tab) -> str:
+    """Where the first picture is, if too little of it is to be seen."""
+    box = "document.querySelector('article .cell_output img').getBoundingClientRect()"
+    top, bottom = tab.run(f"[{box}.top, {box}.bottom]")
+    seen = min(bottom, SCREEN[1]) - top
+    return "" if seen >= min(2 / 3 * (bottom - top), 300) else f"from {top:.0f} to {bottom:.0f}"
+
+
+def test_every_page_by_day_by_night_and_on_a_phone(looked: dict[str, list[str]]) -> None:
+    assert looked["wrong"] == []
+
+
+def test_a_chapter_opens_on_its_figure(looked: dict[str, list[str]], pages: dict[str, BeautifulSoup]) -> None:
     """Catches parameters, code or many words above the first picture."""
-    below = []
-    tab.resize(*SCREEN)
-    for name in OPENING_ON_A_FIGURE:
-        tab.open(f"{built.as_uri()}/notebooks/{name}.html")
-        box = "document.querySelector('article .cell_output img').getBoundingClientRect()"
-        top, bottom = tab.run(f"[{box}.top, {box}.bottom]")
-        if min(bottom, SCREEN[1]) - top < min(2 / 3 * (bottom - top), 300):
-            below.append(f"{name}: from {top:.0f} to {bottom:.0f}")
-    assert below == []
+    assert looked["late"] == [] and set(OPENING_ON_A_FIGURE) <= set(pages)
 
 
 def test_the_landing_page_says_what_was_found_and_what_next_on_its_first_screen(tab: Tab, built: Path) -> None:

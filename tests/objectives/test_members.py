@@ -17,6 +17,7 @@ from hypothesis.extra.numpy import arrays
 
 import nystrom_lib as nl
 from nystrom_lib.objectives.base import EVERYTHING
+from nystrom_lib.objectives.trace_error import TraceLoops
 from nystrom_lib.objectives.weighted_skd import solve
 from tests import formulas, oracle
 from tests.cases import DIMENSIONS, EVERY, RADIAL, Floats, cloud, notebook_data, pair
@@ -311,6 +312,20 @@ def test_the_ridge_is_ten_times_more_as_long_as_a_pivot_is_less_than_a_tenth_of_
     """Catches a ridge that Cholesky survives but that leaves rounding, and one that grows in leaps."""
     B, g = np.diag([4.0, -4.0 * below]), np.array([1.0, 1.0])
     np.testing.assert_allclose(solve(B, g), 1.0 / (np.diag(B) + 4.0 * ridge), rtol=1e-12)
+
+
+@pytest.mark.parametrize(("excess", "ridge"), [(0.0, 1e-10), (1e-10, 1e-9), (4e-8, 1e-7), (9.75e-8, 1e-6), (0.25, 1.0)])
+def test_the_ridge_of_the_trace_error_grows_by_tens(excess: float, ridge: float) -> None:
+    """Catches a ridge that grows in leaps, or not at all: two landmarks whose K_S has the pivots 1 and −2·excess.
+
+    With a ridge λ the second is about 2(λ − excess), and must be more than λ/10. None below 1 is found for the last.
+    """
+    kernel = nl.radial_kernel(lambda t, p: 1.0 + p[0] * t, lambda t, p: p[0], lambda t, p: 0.0, parameters=[excess])
+    S = np.array([[0.0], [1.0]])
+    loops, slope = TraceLoops(nl.TraceError(kernel, S), 2, 2), np.empty_like(S)
+    _, needed = loops.gradient(S, np.empty(0, np.int64), 0.0, slope)
+    assert needed == (pytest.approx(ridge, rel=1e-12) if ridge < 1.0 else -1.0)
+    assert np.isfinite(slope).all() == (ridge < 1.0)
 
 
 @pytest.mark.parametrize("name", RADIAL)
