@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -351,8 +352,15 @@ def test_no_scheduler_and_no_workers(
     with pytest.raises(ClusterError, match=r"cluster is 'tcp://127.0.0.1:1'; no Dask scheduler answers there"):
         run(EXPERIMENT, tmp_path, cluster="tcp://127.0.0.1:1", progress=False)
     threads = set(threading.enumerate())
-    with pytest.raises(ClusterError, match="no Dask scheduler answers there"):
-        run(EXPERIMENT, tmp_path, cluster="nonsense", progress=False)
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # takes connections, and says nothing
+        port = silent.getsockname()[1]
+        for address, why in (
+            ("nonsense", ""),
+            (f"tcp://127.0.0.1:{port}", r" \(nothing within 1 s\)"),
+            (f"tls://127.0.0.1:{port}", r" \(TLS expects"),
+        ):
+            with pytest.raises(ClusterError, match=f"no Dask scheduler answers there{why}"):
+                run(EXPERIMENT, tmp_path, cluster=address, progress=False)
     assert set(threading.enumerate()) <= threads  # no client is left behind
     lonely = LocalCluster(tmp_path_factory.mktemp("lonely"), root)
     try:

@@ -7,17 +7,19 @@ another, and they come out the same.
 
 from __future__ import annotations
 
+import asyncio
 import queue
 import threading
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from distributed import Client, get_worker
+from distributed import Client, Security, get_worker
 from distributed.client import Future
-from distributed.comm.addressing import resolve_address
+from distributed.comm.core import connect
 
 import nystrom_lib as nl
 
@@ -120,10 +122,12 @@ def run_there(
 def connection(address: str) -> Iterator[Client]:
     """A client of a scheduler that has workers with this version of the library."""
     try:
-        resolve_address(address)  # first, for a client that fails at it is never closed, and is in the way of the next
+        with ThreadPoolExecutor(1) as apart:  # from a loop of events that may run here, as it does in a notebook
+            apart.submit(asyncio.run, _answers(address)).result()
         client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
-    except (OSError, ValueError) as error:
-        raise ClusterError(f"cluster is {address!r}; no Dask scheduler answers there ({error}).") from error
+    except (OSError, ValueError, TypeError) as error:
+        reason = str(error) or f"nothing within {CONNECT_SECONDS:g} s"
+        raise ClusterError(f"cluster is {address!r}; no Dask scheduler answers there ({reason}).") from error
     with client:
         try:
             client.wait_for_workers(1, timeout=CONNECT_SECONDS)
@@ -131,6 +135,15 @@ def connection(address: str) -> Iterator[Client]:
             raise ClusterError(f"cluster is {address!r}; its scheduler has no workers.") from None
         _same_versions(client, address)
         yield client
+
+
+async def _answers(address: str) -> None:
+    """See that something there speaks as Dask does: a client that is left without an answer waits for ever, and one
+    that fails is never closed.
+    """
+    options = Security().get_connection_args("client")
+    comm = await asyncio.wait_for(connect(address, timeout=CONNECT_SECONDS, **options), CONNECT_SECONDS)
+    await comm.close()
 
 
 def _same_versions(client: Client, address: str) -> None:
