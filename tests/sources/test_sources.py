@@ -51,12 +51,12 @@ def dask(rows: Any, folder: Path) -> Any:
 
 
 def hdf5(rows: Any, folder: Path, **how: Any) -> Any:
-    h5py = pytest.importorskip("h5py", reason="HDF5 is read with h5py, which no extra brings")
+    h5py = pytest.importorskip("h5py", reason="HDF5 is read with h5py, which is not installed")
     return h5py.File(folder / "rows.h5", "a").create_dataset("group/rows", data=rows, **how)
 
 
 def zarr(rows: Any, folder: Path) -> Any:
-    library = pytest.importorskip("zarr", reason="Zarr is read with zarr, which no extra brings")
+    library = pytest.importorskip("zarr", reason="Zarr is read with zarr, which is not installed")
     array = library.open_array(folder / "rows.zarr", mode="w", shape=rows.shape, chunks=(300, 2), dtype=rows.dtype)
     array[:] = rows
     return array
