@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import nbformat
@@ -166,7 +167,7 @@ def test_a_long_cell_shows_its_repetitions(
 
 def _stored(run: Path) -> int:
     for path in (run / "repetitions").glob("*.sqlite"):
-        with sqlite3.connect(path) as connection:
+        with closing(sqlite3.connect(path)) as connection:
             return int(connection.execute("SELECT count(*) FROM repetitions").fetchone()[0])
     return 0
 

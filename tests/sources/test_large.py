@@ -185,7 +185,7 @@ def test_errors_from_some_points(million: Path) -> None:
     assert found.estimate.bounds[0] < found.estimate.normal[0] < exact < found.estimate.normal[1]
     assert found.estimate.normal[1] < found.estimate.bounds[1]
     array = nl.nystrom_errors(KERNEL, np.load(million, mmap_mode="r"), sample, "trace", points=2000, seed=3)
-    assert array == found
+    assert (array.trace, array.estimate) == (found.trace, found.estimate)
 
 
 def test_r_from_pairs_of_points_has_no_bias() -> None:

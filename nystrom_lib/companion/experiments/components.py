@@ -244,8 +244,15 @@ class Uniform(InitialSample):
 class Descent(Component):
     """A method of descent, with what it descends on and its rule for the step."""
 
-    #: Does rounding grow along it until it shows in the end?
-    drifts: ClassVar[bool] = False
+    @property
+    def drifts(self) -> bool:
+        """Does rounding grow along it until it shows in the end?"""
+        return False
+
+    @property
+    def on_R(self) -> bool:
+        """Is it R that is descended on?"""
+        return True
 
     @property
     @abstractmethod

@@ -148,6 +148,16 @@ class Descend(Descent):
         """T."""
         return self.iterations
 
+    @property
+    def drifts(self) -> bool:
+        """With steps that adapt it does."""
+        return isinstance(self.rule, Adam | LBFGS)
+
+    @property
+    def on_R(self) -> bool:
+        """One of several objectives."""
+        return self.objective == nl.RadialSKD.name
+
     def descend(
         self, kernel: nl.Kernel, data: Array, start: Array, seed: np.random.SeedSequence, *, constant: float, **how: Any
     ) -> nl.Descent:
@@ -172,7 +182,6 @@ class FindLandmarks(Descent):
     """
 
     kind: ClassVar[str] = "find-landmarks"
-    drifts: ClassVar[bool] = True
     method: str = setting("auto", choices=("auto", *OBJECTIVES))
     iterations: int | None = setting(None, at_least=0, at_most=10**9)
 
@@ -180,6 +189,16 @@ class FindLandmarks(Descent):
     def steps(self) -> int:
         """T, or 0 where the rules decide."""
         return self.iterations or 0
+
+    @property
+    def drifts(self) -> bool:
+        """Always: its steps adapt."""
+        return True
+
+    @property
+    def on_R(self) -> bool:
+        """Only if asked for."""
+        return self.method == nl.RadialSKD.name
 
     def descend(
         self, kernel: nl.Kernel, data: Array, start: Array, seed: np.random.SeedSequence, **how: Any
