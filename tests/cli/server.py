@@ -5,9 +5,11 @@ no pool of threads is started before a fork. Run as a module; a line of JSON on 
 with its exit code for an answer.
 """
 
+import atexit
 import json
 import os
 import sys
+from typing import Any
 
 # What the commands import when they are used.
 import nystrom_lib.companion.notebook.execute
@@ -17,13 +19,24 @@ from nystrom_lib.companion.cli import main
 
 
 def child(words: list[str], cwd: str, environment: dict[str, str], out: str, err: str) -> None:
-    """Become the process that was asked for, to its very end: what is cleared up there is part of it."""
+    """Become the process that was asked for, and clear up as one does at its end.
+
+    The rest of an interpreter's end, in which all that was imported is taken apart, would take longer than most calls.
+    """
     os.chdir(cwd)
     os.environ.update(environment)
     for descriptor, path in ((0, os.devnull), (1, out), (2, err)):
         os.dup2(os.open(path, os.O_RDWR | os.O_CREAT), descriptor)
-    main(words)
-    sys.exit()
+    code: Any = 70
+    try:
+        main(words)
+    except SystemExit as end:
+        code = end.code
+    finally:
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code or 0)
 
 
 def serve() -> None:
