@@ -22,7 +22,7 @@ import numpy as np
 from numba import get_thread_id, types
 from numba.extending import intrinsic
 
-from .compile import ORDERED, inner, jit, wide
+from .compile import ORDERED, fused, inner, jit, wide
 from .pairs import call, clear, column_norms, copy, load_columns, row_norms, scalars
 from .stages import Stage, read
 from .trace import FIRST_RIDGE, LEAST_PIVOT
@@ -267,14 +267,14 @@ def pivoted_error(kappa, v, diagonal, W, c):
         pivot = W[p, p]
         if not pivot > ROUNDING * diagonal:
             break
-        error -= c[p] * (c[p] / pivot)
+        error = fused(-c[p], c[p] / pivot, error)
         W[p, p] = 0.0  # done with
         for i in range(k):
             if W[i, i] > 0.0:
                 ratio = W[i, p] / pivot
-                c[i] -= ratio * c[p]
+                c[i] = fused(-ratio, c[p], c[i])
                 for j in range(k):
-                    W[i, j] -= ratio * W[p, j]
+                    W[i, j] = fused(-ratio, W[p, j], W[i, j])
     return max(error, 0.0)
 
 
