@@ -236,11 +236,12 @@ def errors_and_forces(index, _start, _count, note):
     Z, F, kappa, L = scratch.Z[slot], scratch.F[slot], scratch.kappa[slot], scratch.L[slot]
     pivots, a = scratch.pivots[slot], scratch.a[slot]
     load_group(sample, points, near, first, Z)
-    squared_distances(Z, kappa[0])
-    call(loop, address(kappa), kappa[0].size, address(p))
-    factor(kappa[0], diagonal, L, pivots, scratch.column[slot], scratch.ridge[slot])
+    slopes, values = kappa[0], kappa[1]
+    squared_distances(Z, values)
+    call(loop, address(kappa), values.size, address(p))
+    factor(values, diagonal, L, pivots, scratch.column[slot], scratch.ridge[slot])
     coefficients(L, a)
-    forces(Z, kappa[1], a, F)
+    forces(Z, slopes, a, F)
     for v in range(min(LANES, m - first)):
         errors[first + v] = pivots[k, v]
         for i in range(k):

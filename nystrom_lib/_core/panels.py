@@ -155,21 +155,21 @@ def add_gram(A, r, count, B, first, columns, out, i, j):
 
 
 @inner(flags=ORDERED)
-def add_symmetric_product(A, r, B, out):
-    """out[r + l] += Σ_p A[r + l, p] B[p] for a few rows l of a symmetric A, whose upper half is there."""
+def add_symmetric_product(A, n, r, B, out):
+    """out[r + l] += Σ_{p<n} A[r + l, p] B[p] for a few rows l of a symmetric A, whose upper half is there."""
     wide()
-    rows, columns = A.shape[0], B.shape[1]
+    columns = B.shape[1]
     if PLAIN:
         for l in range(r, r + ROWS):
             for c in range(columns):
                 total = 0.0
-                for p in range(rows):
+                for p in range(n):
                     total += (A[p, l] if p < r else A[l, p]) * B[p, c]
                 out[l, c] += total
         return
     there = place(out, r, 0)
     _gram(place(A, 0, r), A.shape[1], r, address(B), columns, there, out.shape[1], columns)
-    _multiply(place(A, r, r), A.shape[1], rows - r, place(B, r, 0), columns, there, out.shape[1], columns)
+    _multiply(place(A, r, r), A.shape[1], n - r, place(B, r, 0), columns, there, out.shape[1], columns)
 
 
 @inner(flags=ORDERED)
@@ -187,18 +187,18 @@ def forward(L, r, T, first, columns):
 
 
 @inner(flags=ORDERED)
-def backward(U, r, T, columns):
-    """A few rows of T from r on, in the first columns, solved for; those below them are."""
+def backward(U, n, r, T, columns):
+    """A few rows of T from r on, in the first columns, solved for; those below them are, and 0 from n on."""
     wide()
     if PLAIN:
         for l in range(r + ROWS - 1, r - 1, -1):
             for c in range(columns):
-                for p in range(l + 1, T.shape[0]):
+                for p in range(l + 1, max(n, r + ROWS)):
                     T[l, c] -= U[l, p] * T[p, c]
                 T[l, c] /= U[l, l]
         return
     here = place(T, r, 0)
-    _backward(place(U, r, r), U.shape[1], T.shape[0] - r - ROWS, here, T.shape[1], here, T.shape[1], columns)
+    _backward(place(U, r, r), U.shape[1], max(0, n - r - ROWS), here, T.shape[1], here, T.shape[1], columns)
 
 
 @inner(flags=ORDERED)
@@ -209,10 +209,10 @@ def solve_forward(L, T, columns):
 
 
 @inner(flags=ORDERED)
-def solve_backward(U, T, columns):
-    """T ← U⁻¹T in its first ``columns`` columns, U an upper triangle."""
+def solve_backward(U, n, T, columns):
+    """T ← U⁻¹T in its first ``columns`` columns, U an upper triangle; rows from n on, which fill up T, are 0."""
     for r in range(T.shape[0] - ROWS, -1, -ROWS):
-        backward(U, r, T, columns)
+        backward(U, n, r, T, columns)
 
 
 @inner(flags=ORDERED)

@@ -250,8 +250,8 @@ PARAMETERS = 8
 
 #: What a loop over a block does with the pair scalars t[j]:
 #: VALUE: t[j] ← κ(t[j]), returns 0; SLOPE: t[j] ← φ'(t[j]), returns Σ φ(t[j]);
-#: CURVE: t[j] ← φ''(t[j]), returns Σ φ'(t[j]); TANGENT, which has room for 2m numbers: t[j] ← κ(t[j]),
-#: t[m + j] ← κ'(t[j]), returns 0.
+#: CURVE: t[j] ← φ''(t[j]), returns Σ φ'(t[j]); TANGENT, of the second half of 2m numbers: t[m + j] ← κ(t[m + j]),
+#: t[j] ← κ'(t[m + j]), returns 0.
 VALUE, SLOPE, CURVE, TANGENT = range(4)
 
 
@@ -269,7 +269,7 @@ def _make_loop(action: int, value: Any, tangent: Any, squared: Any) -> Callable[
 
         def loop(action, code, t, p):
             wide()
-            values, slopes = t[: t.shape[0] // 2], t[t.shape[0] // 2 :]
+            slopes, values = t[: t.shape[0] // 2], t[t.shape[0] // 2 :]
             for i in range(values.shape[0]):
                 j = np.uintp(i)
                 kappa, first = tangent(np.float64(values[j]), p)
@@ -367,7 +367,8 @@ def custom_block(action: int, kind: type, value: Any, first: Any, second: Any) -
     loop = numba.njit(fastmath=SUMS, error_model="numpy")(_make_loop(action, value, tangent, squared))
 
     def block(t, m, p):
-        scalars, results = carray(t, (m,)), carray(t, (2 * m if action == TANGENT else m,))
+        results = carray(t, (2 * m if action == TANGENT else m,))
+        scalars = results[results.shape[0] - m :]
         parameters = carray(p, (PARAMETERS,))
         sound, total = _finite(scalars), np.nan
         try:

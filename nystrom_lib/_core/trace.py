@@ -60,7 +60,7 @@ class Work(NamedTuple):
     norms: np.ndarray  #: of the landmarks
     ST: np.ndarray  #: landmarks as columns, panel by panel
     norms_t: np.ndarray  #: of a panel's columns, for each thread
-    scratch: np.ndarray  #: κ, for points then L⁻¹C, then A, and κ' of a panel, for each thread
+    scratch: np.ndarray  #: κ' and κ of a panel, for points then L⁻¹C, then A, for each thread
     U: np.ndarray  #: upper factor of W
     L: np.ndarray  #: its transpose
     D: np.ndarray  #: κ' of landmarks with landmarks, the upper half
@@ -155,22 +155,18 @@ def place_landmarks(radial, sample, centre, work):
 
 
 @inner(flags=ORDERED)
-def tangent_panel(radial, loop, p, S, norms, n, m, XT, width, norms_t, t):
-    """κ and κ' of the first n landmarks and of m points, the first columns of XT, in rows of ``width`` numbers in the
-    two halves of t; 0 beyond.
-    """
-    half, d = t.size // 2, XT.shape[0]
+def tangent_panel(radial, loop, p, S, norms, n, XT, width, norms_t, t):
+    """κ' and after it κ of the first n landmarks and the columns of XT, in rows of ``width`` numbers of t."""
+    pairs, d = n * width, XT.shape[0]
     if by_norms(radial, d):
         column_norms(XT, width, norms_t)
-    scalars(radial, t, S, 0, norms, n, XT, norms_t, 0, width, d)
-    call(loop, address(t), half, address(p))
-    clear_beyond(t[:half], n, m, width)
-    clear_beyond(t[half:], n, m, width)
+    scalars(radial, t[pairs:], S, 0, norms, n, XT, norms_t, 0, width, d)
+    call(loop, address(t), pairs, address(p))
 
 
 @inner(flags=ORDERED)
 def clear_beyond(t, n, m, width):
-    """Zeros beyond the first m columns of n rows, and in the rows after them."""
+    """Zeros beyond the first m numbers of n rows, and in the rows after them."""
     for k in range(n if m < width else 0):
         for c in range(m, width):
             t[unsigned(k * width + c)] = 0.0
@@ -197,11 +193,12 @@ def landmark_panel(index, start, count, note):
     slot = get_thread_id()
     first, stop = J * tile, min((J + 1) * tile, U.shape[1])
     rows, width = min((J + 1) * tile, U.shape[0]), stop - first
-    t = work.scratch[slot][: 2 * rows * width]
-    norms_t, m = work.norms_t[slot], min(tile, n - first)
-    tangent_panel(task.radial, task.loop, task.p, work.S, work.norms, min(rows, n), m, ST[J], width, norms_t, t)
-    lay_out(t, 0, rows, width, U, first, stop)
-    lay_out(t, rows * width, rows, width, work.D, first, stop)
+    k, m = min(rows, n), min(tile, n - first)
+    t = work.scratch[slot][: (k + rows) * width]
+    tangent_panel(task.radial, task.loop, task.p, work.S, work.norms, k, ST[J], width, work.norms_t[slot], t)
+    clear_beyond(t[k * width :], k, m, width)
+    lay_out(t, k * width, rows, width, U, first, stop)
+    lay_out(t, 0, k, width, work.D, first, stop)
 
 
 @inner(flags=ORDERED)
@@ -234,9 +231,9 @@ def column_squares(A, n, sums):
 
 @inner(flags=ORDERED)
 def multiply(A, B, out):
-    """out = A ∘ B."""
-    for k in range(out.shape[0]):
-        for j in range(out.shape[1]):
+    """out = A ∘ B in the rows of B; beyond, out stays as it is."""
+    for k in range(B.shape[0]):
+        for j in range(B.shape[1]):
             out[unsigned(k), unsigned(j)] = A[unsigned(k), unsigned(j)] * B[unsigned(k), unsigned(j)]
 
 
@@ -260,15 +257,15 @@ def point_panel(index, start, count, note):
     m = min(width, count - first)
     some = up(m, LANES)
     points, columns, sums = work.XA[index], work.XT[index], work.explained[index]
-    t = work.scratch[get_thread_id()][: 2 * rows * width]
-    A, slopes = t[: rows * width].reshape(rows, width), t[rows * width :].reshape(rows, width)
+    t = work.scratch[get_thread_id()][: (n + rows) * width]
+    slopes, A = t[: n * width].reshape(n, width), t[n * width :].reshape(rows, width)
     load_points(task.X, task.picks, start + first, m, task.centre, points)
-    clear(points[m:])  # where an earlier, fuller panel may have left some
     transpose(points, width, columns.shape[0], columns)
-    tangent_panel(task.radial, task.loop, task.p, work.S, work.norms, n, m, columns, width, sums, t)
+    tangent_panel(task.radial, task.loop, task.p, work.S, work.norms, n, columns, width, sums, t)
+    clear(A[n:])
     solve_forward(work.L, A, some)
     column_squares(A, n, sums)
-    solve_backward(work.U, A, some)
+    solve_backward(work.U, n, A, some)
     multiply(A, slopes, work.P[index])
     tile = AT.shape[2]
     for J in range(AT.shape[0]):
@@ -277,8 +274,8 @@ def point_panel(index, start, count, note):
 
 
 @Stage
-def add_panels(index, panels, last, note):
-    """M += A Aᵀ, some rows of its upper half, and G += P (X, 1), over the panels in order; at last M becomes −Q."""
+def add_panels(index, count, last, note):
+    """M += A Aᵀ, some rows of its upper half, and G += P (X, 1), over the points in order; at last M becomes −Q."""
     wide()
     work = read(note).work
     P, AT, XA, M, G = work.P, work.AT, work.XA, work.M, work.G
@@ -289,15 +286,15 @@ def add_panels(index, panels, last, note):
     first, stop = I * tile, min((I + 1) * tile, rows)
     for J in range(I, tiles):
         right, width = AT[J], min(tile, columns - J * tile)
-        for top in range(0, panels * depth, STRETCH):
-            some = min(STRETCH, panels * depth - top)
+        for top in range(0, count, STRETCH):
+            some = min(STRETCH, count - top)
             for r in range(first, stop, ROWS):
                 left_of = (r - first) // LANES * LANES if J == I else 0  # below the diagonal nothing is needed
                 add_gram(left[top:], r - first, some, right[top:], left_of, width - left_of, M, r, J * tile)
-    for panel in range(panels):
-        slopes, points = P[panel], XA[panel]
+    for panel in range((count + depth - 1) // depth):
+        slopes, points, some = P[panel], XA[panel], min(depth, count - panel * depth)
         for r in range(first, stop, ROWS):
-            add_product(slopes, r, depth, points, 0, 0, G.shape[1], G)
+            add_product(slopes, r, some, points, 0, 0, G.shape[1], G)
     if last:
         multiply_negated(M, work.D, first, stop)
 
@@ -306,8 +303,9 @@ def add_panels(index, panels, last, note):
 def finish(index, start, count, note):
     """A few rows of G lose theirs of Q (S, 1)."""
     wide()
-    work = read(note).work
-    add_symmetric_product(work.M, index * ROWS, work.S, work.G)
+    task = read(note)
+    work = task.work
+    add_symmetric_product(work.M, task.n, index * ROWS, work.S, work.G)
 
 
 def stages(task: Task, parallel: bool) -> Stages:
@@ -339,7 +337,7 @@ def gradient(stages, task, sample, first, points, ridge, out):
         count = min(panels * width, points - start)
         needed = (count + width - 1) // width
         share(stages.sharing, stages.point_panel, needed, first + start, count, note)
-        share(stages.sharing, stages.add_panels, work.AT.shape[0], needed, 1 if start + count == points else 0, note)
+        share(stages.sharing, stages.add_panels, work.AT.shape[0], count, 1 if start + count == points else 0, note)
         for panel in range(needed):
             for j in range(min(width, count - panel * width)):
                 explained += work.explained[panel, j]

@@ -46,15 +46,15 @@ def make_work(slots: int, n: int, points: int, d: int) -> tuple[np.ndarray, ...]
 
 @inner(flags=ORDERED)
 def squares_and_slopes(t, m, n, weights, start, sums):
-    """κ and κ', the two halves of t, become wφ' in the first; the sums of wφ are added to."""
+    """κ' and κ, the two halves of t, become wφ' in the first; the sums of wφ are added to."""
     half = m * n
     for j in range(m):
         w = weights[start + j] if weights.size > 0 else 1.0
-        row, slopes = t[j * n : (j + 1) * n], t[half + j * n : half + (j + 1) * n]
+        slopes, row = t[j * n : (j + 1) * n], t[half + j * n : half + (j + 1) * n]
         for k in range(n):
             kappa = row[k]
             sums[k] += w * kappa * kappa
-            row[k] = 2.0 * w * kappa * slopes[k]
+            slopes[k] *= 2.0 * w * kappa
 
 
 @Stage
@@ -84,7 +84,7 @@ def weighted_sums(piece, _start, _count, note):
             row_norms(XA, m, d, norms)
         for J in range(tiles):
             columns = min(size, n - J * size)
-            scalars(radial, t, XA, 0, norms, m, ST[J], norms_s, J * size, columns, d)
+            scalars(radial, t[m * columns :], XA, 0, norms, m, ST[J], norms_s, J * size, columns, d)
             call(loop, address(t), m * columns, address(p))
             squares_and_slopes(t, m, columns, weights, start, values[piece, J])
             gather(t, m, columns, XA, 0, slopes[piece, J])
