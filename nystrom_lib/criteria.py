@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _sums
 from . import _validation as check
 from ._core import precise, profiles, residuals
+from ._spectrum import largest_eigenvalue, symmetric_product, top_eigenvalues
 from ._threads import one_pool, steady
 from ._validation import Array, as_writable
 from .approximation import NystromApproximation
@@ -268,11 +269,11 @@ def _residual_norms(
             residual_norms["frobenius"] = math.sqrt(total)
     if "spectral" in asked:
         if dense:
-            product = _symmetric_product(E)
+            product = symmetric_product(E)
         else:
             multiply = _kernel_product(kernel, data, K)
             product = lambda v: multiply(v) - features @ (features.T @ v)  # noqa: E731
-        residual_norms["spectral"] = _largest_eigenvalue(product, N)
+        residual_norms["spectral"] = largest_eigenvalue(product, N)
     return residual_norms
 
 
@@ -294,7 +295,7 @@ def _residual_tiles(kernel: Kernel, data: NDArray[Any], features: Array, K: Arra
 def _kernel_product(kernel: Kernel, data: NDArray[Any], K: Array) -> Callable[[Array], Array]:
     """v ↦ K v, from the matrix if there is one, else from panels of it computed on the way."""
     if len(K):
-        return _symmetric_product(K)
+        return symmetric_product(K)
     rows = max(1, 20_000_000 // len(data))
 
     def product(v: Array) -> Array:
@@ -303,42 +304,6 @@ def _kernel_product(kernel: Kernel, data: NDArray[Any], K: Array) -> Callable[[A
         )
 
     return product
-
-
-def _symmetric_product(A: Array) -> Callable[[Array], Array]:
-    """v ↦ A v from the upper half of A."""
-    parts = np.empty((8, len(A)))
-
-    def product(v: Array) -> Array:
-        with one_pool(A.size / 4) as (parallel, _):
-            residuals.symmetric_strip(parallel, len(parts), (as_writable(A), as_writable(v), parts))
-        total: Array = parts.sum(axis=0)
-        return total
-
-    return product
-
-
-def _largest_eigenvalue(product: Callable[[Array], Array], N: int) -> float:
-    """Of a positive-semidefinite operator."""
-    if N <= 16:
-        return float(np.linalg.norm(np.column_stack([product(e) for e in np.eye(N)]), 2))
-    return float(_top_eigenvalues(product, N, 1)[0])
-
-
-def _top_eigenvalues(product: Callable[[Array], Array], N: int, count: int) -> Array:
-    """The ``count`` largest eigenvalues, in decreasing order, by ARPACK's Lanczos iteration from a fixed start."""
-    from scipy.sparse.linalg import LinearOperator, eigsh
-
-    start = np.random.default_rng(0).standard_normal(N)
-    if not np.any(product(start)):
-        return np.zeros(count)
-    operator = LinearOperator((N, N), matvec=lambda v: product(np.asarray(v).ravel()), dtype=np.float64)
-    # The error of an eigenvalue is about the square of what the tolerance bounds. For a single one a small basis is
-    # quickest: ARPACK fills it whole before it looks whether that was needed.
-    basis = min(N, 8 if count == 1 else 2 * count + 20)
-    values = eigsh(operator, k=count, which="LA", v0=start, ncv=basis, tol=1e-7, return_eigenvectors=False)
-    ordered: Array = np.sort(values)[::-1]
-    return ordered
 
 
 @steady
@@ -442,7 +407,7 @@ def _best_by_lanczos(kernel: Kernel, data: NDArray[Any], n: int, asked: tuple[st
     N = len(data)
     if not len(K) and N <= _DENSE:
         K = kernel.matrix(data)  # read some hundred times
-    values = _top_eigenvalues(_kernel_product(kernel, data, K), N, n + 1)
+    values = top_eigenvalues(_kernel_product(kernel, data, K), N, n + 1)
     total = float(kernel.diagonal(data).sum())
     square = _sums.squared_frobenius_norm(kernel, data) if "frobenius" in asked else math.nan
     every = {

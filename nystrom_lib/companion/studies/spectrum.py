@@ -6,6 +6,7 @@ import numpy as np
 
 import nystrom_lib as nl
 
+from ..._spectrum import symmetric_product, top_eigenvalues
 from ..._threads import one_pool
 from ..experiments.outcome import Array
 
@@ -28,12 +29,8 @@ def leading_eigenvalues(kernel: nl.Kernel, data: Array, count: int) -> Array:
     >>> leading_eigenvalues(nl.Gaussian(rho=1.0), points, 3).round(3)
     array([25.721,  3.978,  0.288])
     """
-    from scipy.sparse.linalg import eigsh
-
     with one_pool(0.0):
         matrix = kernel.matrix(data)
         if 3 * count >= len(matrix):
             return np.asarray(np.linalg.eigvalsh(matrix)[::-1][:count], dtype=np.float64)
-        start = np.random.default_rng(0).standard_normal(len(matrix))
-        largest: Array = eigsh(matrix, k=count, which="LA", v0=start, tol=1e-10, return_eigenvectors=False)
-        return np.sort(largest)[::-1]
+        return top_eigenvalues(symmetric_product(matrix), len(matrix), count)

@@ -1,0 +1,47 @@
+"""A few of the largest eigenvalues of a symmetric matrix that is only multiplied with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ._core import residuals
+from ._threads import one_pool
+from ._validation import Array, as_writable
+
+
+def symmetric_product(A: Array) -> Callable[[Array], Array]:
+    """v ↦ A v from the upper half of A."""
+    parts = np.empty((8, len(A)))
+
+    def product(v: Array) -> Array:
+        with one_pool(A.size / 4) as (parallel, _):
+            residuals.symmetric_strip(parallel, len(parts), (as_writable(A), as_writable(v), parts))
+        total: Array = parts.sum(axis=0)
+        return total
+
+    return product
+
+
+def largest_eigenvalue(product: Callable[[Array], Array], N: int) -> float:
+    """Of a positive-semidefinite operator."""
+    if N <= 16:
+        return float(np.linalg.norm(np.column_stack([product(e) for e in np.eye(N)]), 2))
+    return float(top_eigenvalues(product, N, 1)[0])
+
+
+def top_eigenvalues(product: Callable[[Array], Array], N: int, count: int) -> Array:
+    """The ``count`` largest eigenvalues, in decreasing order, by ARPACK's Lanczos iteration from a fixed start."""
+    from scipy.sparse.linalg import LinearOperator, eigsh
+
+    start = np.random.default_rng(0).standard_normal(N)
+    if not np.any(product(start)):
+        return np.zeros(count)
+    operator = LinearOperator((N, N), matvec=lambda v: product(np.asarray(v).ravel()), dtype=np.float64)
+    # The error of an eigenvalue is about the square of what the tolerance bounds. For a single one a small basis is
+    # quickest: ARPACK fills it whole before it looks whether that was needed.
+    basis = min(N, 8 if count == 1 else 2 * count + 20)
+    values = eigsh(operator, k=count, which="LA", v0=start, ncv=basis, tol=1e-7, return_eigenvectors=False)
+    ordered: Array = np.sort(values)[::-1]
+    return ordered
