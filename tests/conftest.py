@@ -8,6 +8,9 @@ from pathlib import Path
 import hypothesis
 import pytest
 from hypothesis.configuration import set_hypothesis_home_dir
+from ipykernel import kernelspec
+
+from .notebooks import warm
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -49,6 +52,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return next((i for i, part in enumerate(LONG) if part in path), len(LONG))
 
     items.sort(key=rank)
+
+
+def pytest_configure() -> None:
+    """In the suite, nbval's kernels are forked; ``python -m pytest notebooks`` alone starts them as anybody does."""
+    kernelspec.make_ipkernel_cmd = lambda *_, **__: [*warm.start(), "-f", "{connection_file}"]
 
 
 @pytest.fixture(scope="session")

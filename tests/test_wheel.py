@@ -133,8 +133,8 @@ def test_the_command_works_outside_a_checkout(root: Path, wheel: Path, light: Pa
     assert "number of landmark points" in nystrom("params", "your_data").stdout
     done = nystrom("optimise", "points.npy", "-n", "5", "--iterations", "20")
     assert done.returncode == 0 and (here / "landmarks.npy").is_file(), done.stderr
-    done = nystrom("run", "bigaussian", "--profile", "smoke", "--out", "mine")
-    assert done.returncode == 0 and (here / "mine" / "bigaussian.html").is_file(), done.stderr
+    done = nystrom("run", "sphere", "--profile", "smoke", "--out", "mine")
+    assert done.returncode == 0 and (here / "mine" / "sphere.html").is_file(), done.stderr
     done = nystrom("paper", "figure-1")
     assert done.returncode == 0 and (here / "results" / "figure-1.parquet").is_file(), done.stderr
     for words, said in (

@@ -28,7 +28,7 @@ def page(folder: Path, body: str, name: str = "index.html") -> Path:
 )
 def test_a_link_that_leads_nowhere_is_found(tmp_path: Path, body: str, trouble: str) -> None:
     page(tmp_path, "<p id='here'></p>", "other.html")
-    assert links.broken(page(tmp_path, body)) == [f"index.html: {trouble}"]
+    assert links.troubles(page(tmp_path, body)) == [f"index.html: {trouble}"]
     with pytest.raises(BookError, match="not sound"):
         check(tmp_path)
 
@@ -57,11 +57,11 @@ def test_a_link_that_leads_somewhere_is_left_alone(tmp_path: Path, body: str) ->
     ],
 )  # fmt: skip
 def test_what_another_host_would_be_asked_for_is_found(tmp_path: Path, body: str) -> None:
-    assert len(links.foreign(page(tmp_path, body))) == 1
+    assert len(links.troubles(page(tmp_path, body))) == 1
     with pytest.raises(BookError, match="loads"):
         check(tmp_path)
 
 
 def test_style_sheets_are_read_too(tmp_path: Path) -> None:
     (page(tmp_path, "") / "x.css").write_text("p { background: url('https://example.org/x.png') }", encoding="utf-8")
-    assert links.foreign(tmp_path) == ["x.css loads https://example.org/x.png"]
+    assert links.troubles(tmp_path) == ["x.css loads https://example.org/x.png"]

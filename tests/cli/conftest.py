@@ -19,6 +19,8 @@ from nystrom_lib.companion.experiments.components import BiGaussian, Gaussian, S
 from nystrom_lib.companion.experiments.config import Experiment, Record
 from nystrom_lib.companion.running.runner import run
 
+from ..notebooks import warm
+
 ROOT = Path(__file__).resolve().parents[2]
 Done = subprocess.CompletedProcess[str]
 COMMAND = [sys.executable, "-m", "nystrom_lib"]
@@ -28,7 +30,7 @@ class Server:
     """Forks a real process for each call; see ``server``."""
 
     def __init__(self) -> None:
-        command = [sys.executable, "-m", "tests.cli.server"]
+        command = [sys.executable, "-m", "tests.cli.server", *warm.start()]
         pipe = subprocess.PIPE
         self._process = subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, text=True)
         self._answer("ready")

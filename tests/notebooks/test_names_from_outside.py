@@ -21,7 +21,9 @@ TABLES = """
 
 
 @pytest.fixture(scope="module", params=[2, 4])
-def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+def run(
+    request: pytest.FixtureRequest, forked: None, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, list[str]]:
     """Chapter 9 on a file whose columns, and whose own name, are hostile; two columns are named along the axes."""
     names = NAMES[-request.param :]
     folder = tmp_path_factory.mktemp("outside")

@@ -22,7 +22,7 @@ def name(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="module")
-def run(name: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def run(name: str, forked: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a chapter's run, which sees no stored result because its parameters are not the paper's."""
     folder = tmp_path_factory.mktemp("smoke") / name
     with contextlib.redirect_stderr(io.StringIO()) as complaints:

@@ -89,9 +89,14 @@ def is_foreign(address: str) -> bool:
     return parts.scheme in ("http", "https", "ws", "wss", "ftp") or bool(parts.netloc and parts.scheme != "file")
 
 
-def broken(html: Path) -> list[str]:
-    """A sentence for each link of a page, or file that it loads, that leads nowhere within the book."""
+def troubles(html: Path) -> list[str]:
+    """A sentence for each link that leads nowhere, and for each thing that another host would be asked for."""
     pages = read(html)
+    return [*_broken(html, pages), *_foreign(html, pages)]
+
+
+def _broken(html: Path, pages: dict[Path, Page]) -> list[str]:
+    """A sentence for each link of a page, or file that it loads, that leads nowhere within the book."""
     sentences = []
     for path, page in pages.items():
         for address in dict.fromkeys([*page.links, *page.loaded]):
@@ -115,11 +120,11 @@ def _trouble(address: str, path: Path, pages: dict[Path, Page]) -> str:
     return "" if anchor in pages[target].anchors else "leads to no place on that page"
 
 
-def foreign(html: Path) -> list[str]:
+def _foreign(html: Path, pages: dict[Path, Page]) -> list[str]:
     """A sentence for each thing that a browser would ask of another host when it opens a page."""
     sentences = [
         f"{path.relative_to(html.resolve())} loads {address}"
-        for path, page in read(html).items()
+        for path, page in pages.items()
         for address in page.loaded
         if is_foreign(address)
     ]

@@ -63,7 +63,7 @@ def render(source: Path, out: Path, config: Path = CONFIG) -> Path:
 
 def check(html: Path) -> None:
     """Refuse a book with a link that leads nowhere, or one that would ask another host for anything."""
-    troubles = [*links.broken(html), *links.foreign(html)]
+    troubles = links.troubles(html)
     if troubles:
         raise BookError(f"The book is built but not sound:\n{_first(troubles)}")
 

@@ -10,6 +10,11 @@ from typing import Any
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
 
+#: What begins the command line of a kernel.
+#: -P, and ignore_cwd below: a matplotlib.py in the present folder is a file of the user's, not ours to import.
+#: Not by ipykernel_launcher: it drops the first folder of PYTHONPATH where that is the present one.
+START = (sys.executable, "-P", "-Xfrozen_modules=off", "-m", "ipykernel")
+
 
 def kernel_class(folder: Path, log: Path, environment: Mapping[str, str]) -> type[AsyncKernelManager]:
     """A kernel manager that starts this interpreter.
@@ -27,12 +32,7 @@ def kernel_class(folder: Path, log: Path, environment: Mapping[str, str]) -> typ
         Variables to set.
     """
     spec = KernelSpec(
-        # -P and ignore_cwd: a matplotlib.py in the present folder is a file of the user's, not ours to import.
-        # Not by ipykernel_launcher: it drops the first folder of PYTHONPATH where that is the present one.
-        argv=[
-            *(sys.executable, "-P", "-Xfrozen_modules=off", "-m", "ipykernel", "-f", "{connection_file}"),
-            "--IPKernelApp.ignore_cwd=True",
-        ],
+        argv=[*START, "-f", "{connection_file}", "--IPKernelApp.ignore_cwd=True"],
         display_name="Python 3",
         language="python",
         # A dollar sign would be taken for the name of another variable.
