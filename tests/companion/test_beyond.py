@@ -17,6 +17,8 @@ from nystrom_lib.companion.running.verifying import verify
 from nystrom_lib.companion.studies import arena, sphere, timings, uses
 from nystrom_lib.companion.studies import beyond as studies
 
+from ..lock import locked
+
 # -- questions -----------------------------------------------------------------------------------------------------
 
 
@@ -61,15 +63,12 @@ def test_everything_is_stored_and_nothing_else() -> None:
         assert (stored.table["E_tr"] >= 1.0 - 1e-9).all(), name
 
 
-LOCKED = (RESULTS.parent / "requirements.txt").read_text().split()
-
-
 @pytest.mark.parametrize(
     "name", ["breast-cancer.kmeans-trace", "bigaussian-16.uniform-weighted", "abalone.MiniBatchKMeans"]
 )
 def test_a_stored_repetition_is_computed_again(name: str) -> None:
-    sklearn = pytest.importorskip("sklearn")
-    if name.endswith("KMeans") and f"scikit-learn=={sklearn.__version__}" not in LOCKED:
+    pytest.importorskip("sklearn")
+    if name.endswith("KMeans") and not locked("scikit-learn"):
         pytest.skip("stored with another scikit-learn, whose k-means may draw otherwise")
     verify(Results.load(RESULTS / "beyond" / f"{name}.parquet"), [3], threads=1).check()
 
