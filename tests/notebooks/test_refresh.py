@@ -15,7 +15,7 @@ from .processes import start
 
 
 @pytest.fixture
-def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Chapter:
+def small(tmp_path: Path, forked: None, monkeypatch: pytest.MonkeyPatch) -> Chapter:
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[2]))
     return tiny.write(tmp_path)
 
