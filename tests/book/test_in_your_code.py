@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import re
 
 import pytest
 
 from nystrom_lib.companion.checkout import BOOK
+from tests.printed import agrees, printed_by
 
 PAGES = {name: (BOOK / name).read_text(encoding="utf-8") for name in ("in_your_code.md", "large_data.md")}
 RECIPES = [
@@ -16,13 +15,6 @@ RECIPES = [
     for page in PAGES.values()
     for recipe in re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", page, flags=re.DOTALL)
 ]
-
-
-def output_of(code: str) -> str:
-    """What a recipe prints, run alone."""
-    with contextlib.redirect_stdout(io.StringIO()) as printed:
-        exec(compile(code, "a recipe", "exec"), {"__name__": "__main__"})
-    return printed.getvalue()
 
 
 def test_every_block_of_the_pages_is_run() -> None:
@@ -39,4 +31,14 @@ def test_a_recipe_prints_what_the_page_says(code: str, printed: str) -> None:
     for guest in ("gpflow", "gpytorch"):
         if f"import {guest}" in code:
             pytest.importorskip(guest, reason="shown for those who have it", exc_type=ImportError)
-    assert output_of(code) == printed
+    found = printed_by(code)
+    assert agrees(found, printed), found
+
+
+@pytest.mark.parametrize(
+    ("found", "same"),
+    [("1.36 % of 20", True), ("1.35 % of 20", True), ("1.34 % of 20", False), ("1.36 % of 21", False),
+     ("-1.36 % of 20", False), ("1.36 % in 20", False), ("1 % of 20", False), ("1.36 % of 20 0", False)],
+)  # fmt: skip
+def test_only_the_last_digit_of_a_decimal_may_differ(found: str, same: bool) -> None:
+    assert agrees(found, "1.36 % of 20") == same

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import re
 
 import nbformat
 import pytest
 
 from nystrom_lib.companion.chapters import CHAPTERS
+from tests.printed import agrees, printed_by
 
 WITH = [chapter for chapter in CHAPTERS.values() if chapter.path.is_file()]
 LABEL = r"ex-[\w-]+"
@@ -41,6 +40,5 @@ def test_every_exercise_has_a_solution_that_is_run(chapter) -> None:
 @pytest.mark.parametrize("label", SOLUTIONS)
 def test_a_solution_prints_what_the_page_says(label: str) -> None:
     code, printed = SOLUTIONS[label]
-    with contextlib.redirect_stdout(io.StringIO()) as found:
-        exec(compile(code, label, "exec"), {"__name__": "__main__"})
-    assert found.getvalue() == printed
+    found = printed_by(code, label)
+    assert agrees(found, printed), found

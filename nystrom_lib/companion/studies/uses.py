@@ -251,6 +251,5 @@ def worth(kernel: nl.Kernel, data: Array, n: int, error: float, seeds: int, seed
 
 
 def _uniform_error(kernel: nl.Kernel, data: Array, n: int, seeds: int, seed: int) -> float:
-    """From the residuals in double precision: the certified criterion takes minutes where K_S is nearly singular."""
     samples = (nl.uniform_sample(data, n, np.random.SeedSequence(seed, spawn_key=(n, j))) for j in range(seeds))
-    return float(np.median([nl.NystromApproximation(kernel, sample).residuals(data).sum() for sample in samples]))
+    return float(np.median([nl.nystrom_errors(kernel, data, sample, "trace").trace for sample in samples]))
