@@ -221,7 +221,8 @@ def descend(
         How to move, such as :class:`Adam`.
     iterations, seconds
         The budget: a number of steps, seconds of wall clock, or both, whichever ends first. With ``iterations`` alone
-        the result is the same to the last bit on any number of threads and in every run.
+        the result is the same to the last bit on any number of threads and in every run. The first descent of a
+        process loads its loops, or compiles them, while the clock runs: :func:`warm_up` does so before.
     batch_size, seed
         Batches of so many indices, independent and uniform, drawn from the seed; None for the exact gradient.
     record_every, keep_path

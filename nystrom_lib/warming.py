@@ -10,7 +10,7 @@ from .criteria import nystrom_errors
 from .derivatives import radial_skd_hessian
 from .descent import stochastic_gradient_descent
 from .kernels import Gaussian
-from .landmarks import find_landmarks
+from .landmarks import load
 from .starts import initial_sample
 
 
@@ -40,7 +40,7 @@ def warm_up() -> float:
     nystrom_errors(kernel, points, sample, precision="double")
     kernel.matrix(points[:300])
     initial_sample(kernel, points, 20, "kmeans", seed=0)
-    find_landmarks(kernel, points, 200, iterations=2)
+    load()
     nystrom_errors(kernel, points[:50], sample, precision="extended")
     radial_skd_hessian(kernel, points[:50], sample[:2])
     return time.perf_counter() - begin

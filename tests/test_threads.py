@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -50,27 +46,6 @@ def digests() -> dict[str, str]:
 def test_thread_count_does_not_change_a_bit() -> None:
     """Catches a reduction whose order depends on the number of threads, and state left behind by an earlier run."""
     assert differing(__name__) == []
-
-
-COLD_AND_WARM = """
-from tests.bits import digest
-from tests.cases import cloud
-import nystrom_lib as nl
-X, S = cloud(2, 1500, 80)
-print(digest(nl.radial_skd_gradient(nl.Gaussian(rho=0.8), X, S)))
-"""
-
-
-@pytest.mark.slow
-def test_compiled_now_or_loaded_from_the_cache(root: Path, tmp_path: Path) -> None:
-    """Catches code that is linked otherwise in the process that compiles it than in those that load it."""
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
-    cold, warm = (
-        subprocess.run([sys.executable, "-c", COLD_AND_WARM], cwd=root, env=environment, capture_output=True, text=True)
-        for _ in range(2)
-    )
-    assert cold.returncode == 0, cold.stderr
-    assert cold.stdout == warm.stdout
 
 
 def test_thread_pool_of_serial_calls() -> None:

@@ -1,8 +1,8 @@
 """A process that has everything imported and forks a real process for each call of the command line.
 
-Most of a call's time would go into imports; what is tested is what comes after them. Nothing is computed here, so that
-no pool of threads is started before a fork. Run as a module, with what begins the command line of a kernel; a line of
-JSON on standard input for each call, a line with its exit code for an answer.
+Most of a call's time would go into imports and the loading of loops; what is tested is what comes after them. A forked
+process has none of the threads of its parent and computes on one, to the same bits. Run as a module, with what begins
+the command line of a kernel; a line of JSON on standard input for each call, a line with its exit code for an answer.
 """
 
 import atexit
@@ -15,6 +15,7 @@ from typing import Any
 import nystrom_lib.companion.notebook.execute
 import nystrom_lib.companion.running.verifying
 import nystrom_lib.companion.studies.own_data  # noqa: F401
+from nystrom_lib import warm_up
 from nystrom_lib.companion.cli import main
 from nystrom_lib.companion.notebook import kernel
 
@@ -43,6 +44,7 @@ def child(words: list[str], cwd: str, environment: dict[str, str], out: str, err
 def serve() -> None:
     """Answer until nobody asks any more."""
     kernel.START = tuple(sys.argv[1:])
+    warm_up()
     print("ready", flush=True)
     for line in sys.stdin:
         pid = os.fork()

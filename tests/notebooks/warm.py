@@ -1,8 +1,10 @@
-"""A process that has everything imported and forks a kernel for each notebook: most of a short run would be imports.
+"""A process that has everything imported and every loop loaded, and forks a kernel for each notebook.
+
+Most of a short run would be that. A forked kernel has none of its threads and computes on one, to the same bits.
 
 ``warm.py serve SOCKET`` is that process. ``warm.py kernel SOCKET …`` stands for a kernel's command line: it hands over
 its folder, variables, outputs and arguments, passes signals on, and ends as the kernel does. If it is killed, so is
-the kernel. Nothing is computed before a fork, so that no pool of threads is started.
+the kernel.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import functools
 import importlib
 import json
 import os
+import pkgutil
 import select
 import shutil
 import signal
@@ -20,10 +23,13 @@ import socket
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from typing import NoReturn
 
-#: What notebooks import, and the kernel itself.
-IMPORTED = ("ipykernel.kernelapp", "matplotlib.pyplot", "nystrom_lib.companion.notebook", "sklearn.cluster")
+#: What notebooks import, the kernel itself, and the rooms of the companion whose modules they import.
+IMPORTED = ("ipykernel.kernelapp", "matplotlib.pyplot", "nystrom_lib.companion.notebook", "pyarrow.parquet",
+            "sklearn.cluster", "sklearn.datasets")  # fmt: skip
+ROOMS = ("claims", "experiments", "figures", "results", "running", "studies")
 
 NOTHING = b"\0"
 
@@ -44,8 +50,9 @@ def start() -> tuple[str, ...]:
 
 def serve(place: str) -> None:
     """Fork until whoever started us closes our input, or is gone."""
-    for name in IMPORTED:
+    for name in (*IMPORTED, *_modules()):
         importlib.import_module(name)
+    importlib.import_module("nystrom_lib").warm_up()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those who mind a kernel
     with socket.socket(socket.AF_UNIX) as door:
         door.bind(place)
@@ -56,6 +63,12 @@ def serve(place: str) -> None:
             if os.fork() == 0:
                 mind(line)
             line.close()
+
+
+def _modules() -> Iterator[str]:
+    for room in ROOMS:
+        package = importlib.import_module(f"nystrom_lib.companion.{room}")
+        yield from (f"{package.__name__}.{each.name}" for each in pkgutil.iter_modules(package.__path__))
 
 
 def mind(line: socket.socket) -> NoReturn:

@@ -18,9 +18,8 @@ from scipy.spatial.distance import cdist
 
 import nystrom_lib as nl
 from nystrom_lib.companion.experiments.components import Gaussian, MiniBooNE
-from nystrom_lib.companion.experiments.config import Record
 from nystrom_lib.companion.experiments.paper import PAPER
-from nystrom_lib.companion.experiments.protocol import load_data, prepare, repetition
+from nystrom_lib.companion.experiments.protocol import load_data
 from nystrom_lib.companion.experiments.seeds import Axis, seed_for
 from nystrom_lib.companion.results.table import Results
 from nystrom_lib.companion.results.tolerances import Tolerance, tolerance_for
@@ -32,7 +31,8 @@ FOLDER = ROOT / "results"
 #: Set by tests/conftest.py unless it was given.
 SEED = int(os.environ["NYSTROM_TEST_SEED"])
 
-#: How many repetitions of each experiment are computed again; Figure 5's one takes minutes and has a test of its own.
+#: How many repetitions of each experiment are computed again. Figure 5's one takes minutes; its beginning is computed
+#: again by chapter 8, which nbval runs.
 HANDFUL = {"figure-1": 1, "figure-2": 4, "figure-3": 2, "figure-4": 2}
 
 FACTORS = {"E_tr": "trace", "E_F": "frobenius", "E_sp": "spectral"}
@@ -126,22 +126,6 @@ def test_nothing_else_is_stored_and_all_of_it_is_small() -> None:
 def test_a_handful_of_repetitions_computed_again(name: str) -> None:
     count = HANDFUL["-".join(name.split("-")[:2])]
     verify(stored(name), chosen(name, count), dataset=dataset(name)).check()
-
-
-def test_figure_5_begins_as_stored() -> None:
-    """The first hundred of its 8,000 steps, and the criteria of the initial sample."""
-    results, data, experiment = stored("figure-5"), dataset("figure-5"), PAPER["figure-5"]
-    descent = experiment.descent.replace(iterations=100)
-    short = experiment.replace(descent=descent, norms=(), record=Record(repetitions=(0,), every=100))
-    found = repetition(prepare(short, data, results.constants), 0)
-    row = results.table.query("stage == 'initial'").iloc[0]
-    curve = results.curves.set_index("iteration")["R"]
-    tolerance = tolerance_for("R", results.constants)
-    same(found.numbers["R.initial"], row["R"], tolerance)
-    same(found.arrays["curve"][1, 0], curve[0], tolerance)
-    same(found.arrays["curve"][1, 1], curve[100], tolerance)
-    errors = nl.nystrom_errors(experiment.kernel.build(), data.X, initial_sample("figure-5", 0), norms="trace")
-    same(errors.trace, row["trace"], tolerance_for("trace", results.constants))
 
 
 def initial_sample(name: str, j: int) -> np.ndarray:

@@ -26,7 +26,7 @@ class Parameters(Settings):
     every: int = setting(EVERY, at_least=1, meaning="R is looked at every so many steps")
     m: int = setting(M, at_least=1, at_most=1000, meaning="repetitions of each experiment")
     seed: int = setting(SEED, at_least=0, meaning="seed of the samples")
-    recompute: int = setting(1, at_least=0, meaning="stored repetitions to compute again, of each experiment")
+    recompute: int = setting(1, at_least=0, meaning="stored repetitions to compute again, of some experiments")
 
     def check(self) -> None:
         """Refuse what no single parameter shows."""
@@ -49,6 +49,11 @@ class Parameters(Settings):
             for problem in self.posed()
             for rule in self.rules
         }  # fmt: skip
+
+    def again(self) -> set[tuple[str, str]]:
+        """Of these, repetitions are computed again: every rule on one problem, one rule on every problem."""
+        one, first = self.problems[0], self.rules[0]
+        return {(name, rule) for name, rule in self.experiments() if name == one or rule == first}
 
 
 CHAPTER = Chapter(

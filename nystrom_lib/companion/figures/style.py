@@ -26,7 +26,7 @@ from cycler import cycler
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, NullFormatter
+from matplotlib.ticker import LogFormatterSciNotation, LogLocator, NullFormatter, ScalarFormatter
 from numpy.typing import ArrayLike, NDArray
 
 from ..experiments.outcome import STAGES
@@ -121,19 +121,38 @@ def drawn(picture: Callable[P, T]) -> Callable[P, T]:
 
 
 def tick(figure: Figure) -> None:
-    """At least two numbers on every logarithmic axis: where it spans less than two powers of ten, 2 and 5 as well."""
+    """At least two numbers on every logarithmic axis: where it spans less than two powers of ten, 2 and 5 as well.
+
+    Numbers are plain text where that will do: a formula takes matplotlib ten times longer, and there are many.
+    """
     for axis in (each for axes in figure.axes for each in (axes.xaxis, axes.yaxis)):
-        for between in ((1.0, 2.0, 5.0), tuple(np.arange(1.0, 10.0))):
-            if axis.get_scale() != "log" or _numbers(axis) > 1:
-                break
-            axis.set_major_locator(LogLocator(subs=between))
-            axis.set_major_formatter(lambda value, _: f"{value:g}" if 1e-3 <= value < 1e5 else _power(value))
-            axis.set_minor_formatter(NullFormatter())
+        if axis.get_scale() == "log":
+            _tick_powers(axis)
+        elif isinstance(numbers := axis.get_major_formatter(), ScalarFormatter):
+            numbers.set_locs(axis.get_majorticklocs())
+            numbers.set_useMathText(bool(numbers.get_offset()))
+
+
+def _tick_powers(axis: Axis) -> None:
+    if isinstance(axis.get_major_formatter(), LogFormatterSciNotation):
+        axis.set_major_formatter(lambda value, _: _power(value))
+        axis.set_minor_formatter(NullFormatter())
+    for between in ((1.0, 2.0, 5.0), tuple(np.arange(1.0, 10.0))):
+        if _numbers(axis) > 1:
+            break
+        axis.set_major_locator(LogLocator(subs=between))
+        axis.set_major_formatter(lambda value, _: f"{value:g}" if 1e-3 <= value < 1e5 else _power(value))
+        axis.set_minor_formatter(NullFormatter())
+
+
+_SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def _power(value: float) -> str:
+    """10³, or 2 × 10³."""
     power = int(np.floor(np.log10(value) + 1e-9))
-    return rf"${value / 10.0**power:g}\times10^{{{power}}}$"
+    factor = f"{value / 10.0**power:g}"
+    return ("" if factor == "1" else f"{factor} × ") + f"10{str(power).translate(_SUPERSCRIPT)}"
 
 
 def _numbers(axis: Axis) -> int:
@@ -145,8 +164,7 @@ def settle(figure: Figure) -> None:
     """Lay the panels out for good: left to itself, matplotlib would move them a little each time it draws."""
     engine = figure.get_layout_engine()
     if engine is not None:
-        for _ in range(2):
-            engine.execute(figure)
+        engine.execute(figure)
         figure.set_layout_engine(None)  # "none" would leave a stand-in, for which every picture is drawn twice
 
 
