@@ -183,6 +183,7 @@ def looked(browser: Browser, pages: dict[str, BeautifulSoup], built: Path) -> di
     tab = browser.tab()
     wrong, late = [], []
     for name in pages:
+        tab.open("about:blank")  # else the page before would be laid out once more, for a desk
         tab.prefer("light")
         tab.resize(*SCREEN)
         tab.open(f"{built.as_uri()}/{name}.html")

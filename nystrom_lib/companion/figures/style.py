@@ -129,7 +129,7 @@ def tick(figure: Figure) -> None:
         if axis.get_scale() == "log":
             _tick_powers(axis)
         elif isinstance(numbers := axis.get_major_formatter(), ScalarFormatter):
-            numbers.set_locs(axis.get_majorticklocs())
+            numbers.set_locs(axis.get_majorticklocs().tolist())
             numbers.set_useMathText(bool(numbers.get_offset()))
 
 
@@ -141,7 +141,7 @@ def _tick_powers(axis: Axis) -> None:
         if _numbers(axis) > 1:
             break
         axis.set_major_locator(LogLocator(subs=between))
-        axis.set_major_formatter(lambda value, _: f"{value:g}" if 1e-3 <= value < 1e5 else _power(value))
+        axis.set_major_formatter(lambda value, _: f"{value:,g}" if 1e-3 <= value < 1e6 else _power(value))
         axis.set_minor_formatter(NullFormatter())
 
 
@@ -164,7 +164,8 @@ def settle(figure: Figure) -> None:
     """Lay the panels out for good: left to itself, matplotlib would move them a little each time it draws."""
     engine = figure.get_layout_engine()
     if engine is not None:
-        engine.execute(figure)
+        for _ in range(2):  # after the first, labels may still be cut off at the edge
+            engine.execute(figure)
         figure.set_layout_engine(None)  # "none" would leave a stand-in, for which every picture is drawn twice
 
 
