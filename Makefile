@@ -58,6 +58,7 @@ paper: setup compile ## set up, then compute all of the paper's experiments at f
 
 beyond: setup compile ## set up, then compute everything beyond the paper, times included (resumes when interrupted)
 	@$(BIN)/nystrom beyond
+	@$(BIN)/python -m nystrom_lib.companion.studies.models
 	@$(BIN)/nystrom arena
 
 refresh: setup ## set up, execute the committed notebooks again in place and show what changed

@@ -8,6 +8,7 @@ from ..experiments.config import Experiment
 from ..experiments.paper import SEED
 from ..experiments.problems import PROBLEMS, Problem
 from ..settings import setting
+from ..studies.models import FULL, Study
 from .base import Chapter
 from .lists import each_once
 from .on_problems import ALL, SMOKE, OnProblems, problems_setting
@@ -18,11 +19,11 @@ class Parameters(OnProblems):
     """What the chapter takes."""
 
     problems: tuple[str, ...] = problems_setting(ALL[:4])
-    task_N: int = setting(2_000, at_least=40, meaning="at most so many points to learn from and to test on")
-    task_n: tuple[int, ...] = setting((25, 50, 100), at_least=1, meaning="numbers of landmarks of the models")
-    rho_abalone: float = setting(0.25, above=0, meaning="ρ of the models of Abalone's rings")
-    rho_magic: float = setting(0.2, above=0, meaning="ρ of the models of MAGIC's class")
-    splits: int = setting(3, at_least=1, at_most=100, meaning="ways to split points into training and test")
+    task_N: int = setting(FULL.N, at_least=40, meaning="at most so many points to learn from and to test on")
+    task_n: tuple[int, ...] = setting(FULL.n, at_least=1, meaning="numbers of landmarks of the models")
+    rho_abalone: float = setting(FULL.rho_rings, above=0, meaning="ρ of the models of Abalone's rings")
+    rho_magic: float = setting(FULL.rho_class, above=0, meaning="ρ of the models of MAGIC's class")
+    splits: int = setting(FULL.splits, at_least=1, at_most=100, meaning="ways to split points into training and test")
     design_n: tuple[int, ...] = setting((10, 20, 40), at_least=2, meaning="numbers of points of the designs")
     design_rho: float = setting(10.0, above=0, meaning="ρ of the process the designs are for")
     design_N: int = setting(2_000, at_least=50, meaning="points over which the variance is averaged")
@@ -43,6 +44,10 @@ class Parameters(OnProblems):
         """The descents whose landmarks are weighed against uniform ones."""
         return {(each.name, "uniform-trace"): self.tried(each, "uniform", "trace") for each in self.posed()}
 
+    def study(self) -> Study:
+        """The models."""
+        return Study(self.task_N, self.task_n, self.splits, self.rho_abalone, self.rho_magic, self.seed)
+
     def experiments(self) -> list[Experiment]:
         """All of them."""
         return list(self.optimised().values())
@@ -60,7 +65,14 @@ CHAPTER = Chapter(
     parameters=Parameters,
     needs=("sklearn",),
     profiles={
-        "quick": {"problems": ("bigaussian-16",), "splits": 2, "seeds": 3, "recompute": 0},
+        "quick": {
+            "problems": ("bigaussian-16",),
+            "task_N": 2_000,
+            "task_n": (25, 50),
+            "splits": 2,
+            "seeds": 3,
+            "recompute": 0,
+        },
         "smoke": {
             **SMOKE,
             "problems": ("bigaussian-16",),

@@ -12,19 +12,24 @@ from ..experiments.problems import BEYOND, CENTRES, PROBLEMS, TRIED_STARTS
 from ..results.archive import Archive
 from ..results.table import Results
 from ..studies import beyond as studies
+from ..studies import models
 from ..wording import markdown_table, number, percent
 from .beyond import QUESTIONS, Answer, Question, answer
 from .page import escape
 
 
 def stored_answers(folder: Path) -> dict[str, Answer]:
-    """The answers that follow from ``results/beyond`` alone: X1 to X10; none if something is missing there."""
+    """The answers that follow from ``results/beyond`` alone; none if something is missing there."""
     stored = Archive(folder / "beyond")
     results = {tuple(name.split(".", 1)): each for name in BEYOND if (each := stored.results(name)) is not None}
-    return _answers(results) if len(results) == len(BEYOND) else {}  # type: ignore[arg-type]
+    fits = models.load(folder / models.FILE)
+    if fits is None or len(results) != len(BEYOND):
+        return {}
+    cases = _cases(results) | models.cases(fits[1])  # type: ignore[arg-type]
+    return {name: answer(name, values) for name, values in cases.items()}
 
 
-def _answers(results: Mapping[studies.Key, Results]) -> dict[str, Answer]:
+def _cases(results: Mapping[studies.Key, Results]) -> dict[str, dict[str, float]]:
     before = _medians(results, [f"{by}-radial" for by in TRIED_STARTS], stage="initial")
     radial, trace = (_medians(results, [f"{by}-{method}" for by in TRIED_STARTS]) for method in ("radial", "trace"))
     ends = _medians(results, ["uniform-radial", "uniform-weighted", "uniform-trace", *CENTRES])
@@ -39,7 +44,7 @@ def _answers(results: Mapping[studies.Key, Results]) -> dict[str, Answer]:
         for rule in ("momentum", "adam", "lbfgs")
         for title, value in studies.ratios(steps, f"steps-{rule}", "steps-fixed").items()
     }
-    cases = {
+    return {
         "X1": studies.ratios(ends, "uniform-trace", "KMeans"),
         "X2": studies.ratios(ends, "MiniBatchKMeans", "uniform-radial"),
         "X3": studies.spreads(radial),
@@ -51,7 +56,6 @@ def _answers(results: Mapping[studies.Key, Results]) -> dict[str, Answer]:
         "X9": studies.ratios(steps, "steps-scale-free", "steps-fixed"),
         "X10": faster,
     }
-    return {name: answer(name, values) for name, values in cases.items()}
 
 
 def _medians(

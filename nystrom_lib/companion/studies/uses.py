@@ -1,11 +1,8 @@
-"""What landmarks are for: prediction, designs of experiments, a picture of the data, and what one landmark is worth."""
+"""What landmarks are for besides models: designs, a picture of the data, and what one landmark is worth."""
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Callable, Mapping, Sequence
-from importlib.resources import files
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -16,124 +13,6 @@ from scipy.stats import qmc
 import nystrom_lib as nl
 
 from ..experiments.outcome import Array
-
-#: The ways compared, by the method of find_landmarks.
-WAYS = {"uniform": "uniform", "k-means": "kmeans", "radial": "radial-skd", "trace": "trace"}
-#: Ridge parameters tried, per training point.
-RIDGES = tuple(10.0**power for power in range(-8, 0))
-
-
-# -- prediction --------------------------------------------------------------------------------------------------
-
-
-class Task(NamedTuple):
-    """Points, what is to be predicted of each, and how a prediction is judged."""
-
-    points: Array
-    target: Array
-    loss: Callable[[Array, Array], float]
-
-
-def root_mean_square(predicted: Array, target: Array) -> float:
-    """Of the differences."""
-    return float(np.sqrt(np.mean((predicted - target) ** 2)))
-
-
-def wrong_class(predicted: Array, target: Array) -> float:
-    """The share of points whose prediction has the wrong sign."""
-    return float(np.mean(np.sign(predicted) != target))
-
-
-def abalone_rings() -> Task:
-    """Rings, by which the age is told, from sex and seven measurements."""
-    points, rings = nl.datasets.abalone("sex"), nl.datasets.abalone("rings", standardise=False)
-    return Task(points.X, np.asarray(rings.X[:, -1]), root_mean_square)
-
-
-def magic_class() -> Task:
-    """Gamma (1) or hadron (−1), from ten numbers about a picture of a shower of particles."""
-    raw = (files("nystrom_lib.datasets") / "files" / "magic04.data.gz").read_bytes()
-    lines = gzip.decompress(raw).decode("ascii").splitlines()
-    signs = np.array([1.0 if line.rsplit(",", 1)[1] == "g" else -1.0 for line in lines])
-    return Task(nl.datasets.magic(clean=False).X, signs, wrong_class)
-
-
-def predictions(task: Task, rho: float, ns: Sequence[int], splits: int, N: int, seed: int) -> pd.DataFrame:
-    """Test losses of ridge regressions on the features of each way's landmarks, and of the whole kernel.
-
-    For each split, a quarter of at most N points is for the test; a quarter of the rest chooses the ridge.
-
-    Returns
-    -------
-    DataFrame
-        Columns split, n, way, loss, residual (the mean of K − K̂ over the test points). The way "exact" has all
-        training points as landmarks, and n = 0.
-    """
-    kernel, rows = nl.Gaussian(rho=rho), []
-    for split in range(splits):
-        rng = np.random.default_rng([seed, split])
-        chosen = rng.permutation(len(task.points))[:N]
-        cut = len(chosen) // 4
-        test, rest = chosen[:cut], chosen[cut:]
-        fitted = _Fit(task, kernel, rest[len(rest) // 4 :], rest[: len(rest) // 4], test)
-        rows.append({"split": split, "n": 0, "way": "exact", "loss": fitted.exact(), "residual": 0.0})
-        train = task.points[rest]
-        for n in ns:
-            for way, method in WAYS.items():
-                own = np.random.SeedSequence([seed, split, n])
-                with nl.threads(1):  # small problems, which several threads would only slow down
-                    sample = nl.find_landmarks(kernel, train, n, method=method, seed=own).sample
-                loss, residual = fitted.judged(sample)
-                rows.append({"split": split, "n": n, "way": way, "loss": loss, "residual": residual})
-    return pd.DataFrame(rows)
-
-
-class _Fit(NamedTuple):
-    """One split."""
-
-    task: Task
-    kernel: nl.Kernel
-    train: NDArray[np.int64]
-    choose: NDArray[np.int64]
-    test: NDArray[np.int64]
-
-    def judged(self, sample: Array) -> tuple[float, float]:
-        """The test loss with these landmarks, and the mean error of the approximation at the test points."""
-        points, mean = self.task.points, self.task.target[self.train].mean()
-        model = nl.NystromApproximation(self.kernel, sample)
-        features = {name: model.features(points[getattr(self, name)]) for name in ("train", "choose", "test")}
-        gram = features["train"].T @ features["train"]
-        right = features["train"].T @ (self.task.target[self.train] - mean)
-        best, weights = np.inf, right
-        for ridge in RIDGES:
-            tried = cho_solve(cho_factor(gram + ridge * len(self.train) * np.eye(len(gram))), right)
-            loss = self.task.loss(features["choose"] @ tried + mean, self.task.target[self.choose])
-            if loss < best:
-                best, weights = loss, tried
-        loss = self.task.loss(features["test"] @ weights + mean, self.task.target[self.test])
-        return loss, float(model.residuals(points[self.test]).mean())
-
-    def exact(self) -> float:
-        """The test loss of the ridge regression with the kernel itself: every training point is a landmark."""
-        points, mean = self.task.points, self.task.target[self.train].mean()
-        matrix = self.kernel.matrix(points[self.train])
-        values, vectors = eigh(matrix)
-        right = vectors.T @ (self.task.target[self.train] - mean)
-        losses = []
-        blocks = [(self.kernel.matrix(points[some], points[self.train]) @ vectors, self.task.target[some])
-                  for some in (self.choose, self.test)]  # fmt: skip
-        for ridge in RIDGES:
-            weights = right / (np.maximum(values, 0.0) + ridge * len(self.train))
-            losses.append([self.task.loss(block @ weights + mean, target) for block, target in blocks])
-        return float(min(losses)[1])
-
-
-def by_way(table: pd.DataFrame, quantity: str = "loss") -> pd.DataFrame:
-    """Medians over the splits: a row for each n, a column for each way."""
-    some = table[table["way"] != "exact"]
-    wide = some.groupby(["n", "way"])[quantity].median().unstack("way")
-    return wide[list(WAYS)]
-
 
 # -- designs -----------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,105 @@
+"""Ridge regressions on landmarks: right in cases that are known, stored at full scale, and refused if they drift."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import nystrom_lib as nl
+from nystrom_lib.companion.checkout import RESULTS
+from nystrom_lib.companion.studies import models
+from nystrom_lib.companion.studies.models import Study, Task
+
+SMALL = Study(N=80, n=(4, 8), splits=2, seed=3)
+
+
+def smooth() -> models._Fit:
+    points = np.random.default_rng(0).standard_normal((80, 2))
+    task, chosen = Task(points, np.sin(points[:, 0]), models.root_mean_square), np.arange(80)
+    return models._Fit(task, nl.Gaussian(rho=0.5), chosen[:40], chosen[40:60], chosen[60:])
+
+
+def test_a_model_with_every_point_a_landmark_is_the_kernel_s() -> None:
+    fit = smooth()
+    found = fit.judged(fit.task.points[:40])
+    for name in ("loss", "squared"):
+        assert found[name] == pytest.approx(fit.exact[name], rel=1e-3)
+    assert found["residual"] >= 0.0 and found["lost"] < 1e-8
+    assert fit.exact["squared"] == pytest.approx(fit.exact["loss"] ** 2, rel=1e-12)
+
+
+def test_what_is_lost_is_what_the_projection_leaves() -> None:
+    """Against the projection written out: f = Σ αᵢ K(xᵢ, ·), P_S f = k_S(·)ᵀ K_S⁻¹ Σ αᵢ k_S(xᵢ)."""
+    fit, sample = smooth(), np.random.default_rng(1).standard_normal((6, 2))
+    train, test = fit.task.points[:40], fit.task.points[60:]
+    f, coefficients = fit._whole
+    np.testing.assert_allclose(fit.kernel.matrix(test, train) @ coefficients, f, rtol=1e-9)
+    inner = np.linalg.solve(fit.kernel.matrix(sample), fit.kernel.matrix(sample, train) @ coefficients)
+    left = f - fit.kernel.matrix(test, sample) @ inner
+    assert fit.judged(sample)["lost"] == pytest.approx(np.mean(left**2) / np.var(f), rel=1e-8)
+
+
+def test_a_wrong_sign_is_a_wrong_class() -> None:
+    assert models.wrong_class(np.array([0.2, -3.0]), np.array([1.0, 1.0])) == 0.5
+
+
+def test_the_classes_of_magic_are_those_of_the_file() -> None:
+    task = models.magic_class()
+    assert (task.target == 1.0).sum() == 12_332 and (task.target == -1.0).sum() == 6_688
+    assert len(task.points) == len(task.target) == 19_020
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("models")
+    models.main(SMALL, folder / models.FILE, folder / "log.jsonl", jobs=1)
+    return folder
+
+
+def test_what_is_stored_is_found_again_and_anything_else_computed(stored: Path, tmp_path: Path) -> None:
+    table, origin = models.found(SMALL, stored, recompute=2)
+    assert origin.startswith("computed on 20") and len(table) == 2 * 2 * (1 + 2 * len(models.WAYS))
+    again, other = models.found(SMALL, tmp_path)
+    assert other == "computed in this run"
+    order = ["task", "split", "n", "way"]
+    pd.testing.assert_frame_equal(
+        again.sort_values(order, ignore_index=True), table.sort_values(order, ignore_index=True), rtol=1e-6
+    )
+
+
+def test_a_stored_number_that_is_wrong_is_refused(stored: Path, tmp_path: Path) -> None:
+    shutil.copytree(stored, tmp_path, dirs_exist_ok=True)
+    path = tmp_path / models.FILE
+    content = json.loads(path.read_text(encoding="utf-8"))
+    (row,) = (row for row in content["rows"] if row[:4] == ["rings", 0, 4, "uniform"])
+    row[content["columns"].index("residual")] *= 1.001
+    path.write_text(json.dumps(content), encoding="utf-8")
+    with pytest.raises(ValueError, match=r"^residual of rings, split 0, n = 4, uniform is .*; stored is "):
+        models.found(SMALL, tmp_path, recompute=1)
+
+
+def test_a_study_that_was_stopped_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Catches finished splits that are computed again: the one in the log has a number of its own."""
+    rows = models.split_rows(SMALL, "rings", 0)
+    rows[0]["loss"] = 42.0
+    log = tmp_path / "log.jsonl"
+    log.write_text(json.dumps([models._plain(SMALL), "rings", 0, rows]) + "\n", encoding="utf-8")
+    models.main(SMALL, tmp_path / "models.json", log, jobs=1)
+    loaded = models.load(tmp_path / "models.json")
+    assert loaded is not None and loaded[0] == SMALL and 42.0 in loaded[1]["loss"].tolist()
+    assert not log.exists() and "2 of 4 splits" in capsys.readouterr().out
+
+
+def test_the_full_study_is_stored_with_its_origin() -> None:
+    loaded = models.load(RESULTS / models.FILE)
+    assert loaded is not None
+    study, table, machine = loaded
+    assert study == models.FULL and re.fullmatch("[0-9a-f]{40}", machine["commit"]) and machine["dirty"] is False
+    assert len(table) == len(models.TASKS) * study.splits * (1 + len(study.n) * len(models.WAYS))
+    assert np.isfinite(table[["loss", "squared", "residual", "lost"]].to_numpy()).all()
