@@ -120,7 +120,7 @@ class Browser:
         """A new tab."""
         target = self.ask("Target.createTarget", url="about:blank")["targetId"]
         session = self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        tab = self.tabs[session] = Tab(self, session)
+        tab = self.tabs[session] = Tab(self, session, target)
         for domain in ("Page", "Runtime", "Network", "Log"):
             tab.ask(f"{domain}.enable")
         tab.resize(width, height)
@@ -130,8 +130,8 @@ class Browser:
 class Tab:
     """A page that is open, what it asked for and what it complained about."""
 
-    def __init__(self, browser: Browser, session: str) -> None:
-        self._browser, self._session = browser, session
+    def __init__(self, browser: Browser, session: str, target: str) -> None:
+        self._browser, self._session, self._target = browser, session, target
         self.requests: list[str] = []
         self.errors: list[str] = []
         self._loaded = threading.Event()
@@ -139,6 +139,11 @@ class Tab:
     def ask(self, method: str, **parameters: Any) -> dict[str, Any]:
         """One command to this tab."""
         return self._browser.ask(method, self._session, **parameters)
+
+    def close(self) -> None:
+        """Nobody looks any more."""
+        self._browser.ask("Target.closeTarget", targetId=self._target)
+        del self._browser.tabs[self._session]
 
     def notice(self, method: str, event: dict[str, Any]) -> None:
         """Called for everything that happens in the tab."""

@@ -63,5 +63,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 
 @pytest.fixture
-def tab(browser: Browser) -> Tab:
-    return browser.tab()
+def tab(browser: Browser) -> Iterator[Tab]:
+    opened = browser.tab()
+    yield opened
+    opened.close()  # what moves on its page would go on moving

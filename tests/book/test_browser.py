@@ -227,13 +227,14 @@ def test_the_landing_page_says_what_was_found_and_what_next_on_its_first_screen(
     assert links == ["playground.html", "notebooks/01_approximation.html", "in_your_code.html"]
 
 
-def test_the_pages_from_disk_and_from_a_server(tab: Tab, home: str) -> None:
+def test_the_pages_from_a_server(tab: Tab, served: str) -> None:
+    """From disk they are all looked at above."""
     for name in ("index", "theory/proof", "notebooks/05_bigaussian", "search"):
-        tab.open(f"{home}/{name}.html")
+        tab.open(f"{served}/{name}.html")
         tab.wait_for("document.querySelector('h1')")
         tab.settle()
-        assert troubles(tab, home) == []
-    tab.open(f"{home}/theory/proof.html")
+        assert troubles(tab, served) == []
+    tab.open(f"{served}/theory/proof.html")
     assert tab.run("document.querySelectorAll('article mjx-container').length") > 20
 
 
@@ -277,16 +278,16 @@ def test_figures_are_dark_by_night(tab: Tab, built: Path) -> None:
         assert "invert" in tab.run(f"getComputedStyle(document.querySelector('{what}')).filter"), what
 
 
-def test_search_opens_from_the_keyboard(tab: Tab, home: str) -> None:
-    tab.open(f"{home}/intro.html")
+def test_search_opens_from_the_keyboard(tab: Tab, served: str) -> None:
+    tab.open(f"{served}/intro.html")
     tab.run("document.querySelector('button.search-button, .search-button-field, .search-button__button').focus()")
     tab.press("Enter", "Enter", 13)
     tab.run("document.activeElement.click()")
     tab.wait_for("document.activeElement && document.activeElement.matches('input[type=search]')")
 
 
-def test_the_slider_moves_the_landmarks(tab: Tab, home: str) -> None:
-    tab.open(f"{home}/notebooks/05_bigaussian.html")
+def test_the_slider_moves_the_landmarks(tab: Tab, served: str) -> None:
+    tab.open(f"{served}/notebooks/05_bigaussian.html")
     slider = "document.querySelector('.nystrom-slider')"
     tab.wait_for(f"{slider} && {slider}.hasAttribute('data-ready')")
     read = (
@@ -303,8 +304,8 @@ def test_the_slider_moves_the_landmarks(tab: Tab, home: str) -> None:
     assert tab.errors == []
 
 
-def test_folded_code_unfolds(tab: Tab, home: str) -> None:
-    tab.open(f"{home}/notebooks/05_bigaussian.html")
+def test_folded_code_unfolds(tab: Tab, served: str) -> None:
+    tab.open(f"{served}/notebooks/05_bigaussian.html")
     details = "document.querySelector('details.hide')"
     assert tab.run(f"{details}.open") is False
     tab.run(f"{details}.querySelector('summary').click()")
