@@ -89,7 +89,8 @@ def test_a_study_that_was_stopped_goes_on(tmp_path: Path, capsys: pytest.Capture
     rows = models.split_rows(SMALL, "rings", 0)
     rows[0]["loss"] = 42.0
     log = tmp_path / "log.jsonl"
-    log.write_text(json.dumps([models._plain(SMALL), "rings", 0, rows]) + "\n", encoding="utf-8")
+    line = json.dumps([models._plain(SMALL), "rings", 0, rows])
+    log.write_text(f"{line}\n{line[:100]}", encoding="utf-8")  # killed while it wrote the second
     models.main(SMALL, tmp_path / "models.json", log, jobs=1)
     loaded = models.load(tmp_path / "models.json")
     assert loaded is not None and loaded[0] == SMALL and 42.0 in loaded[1]["loss"].tolist()

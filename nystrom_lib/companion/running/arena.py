@@ -158,7 +158,7 @@ def hold(
     most : int, optional
         Take no more points than that.
     """
-    there = {_key(row): row for row in _lines(log)}
+    there = {_key(row): row for row in lines(log)}
     left = [trial for trial in chosen if _key(asdict(trial)) not in there]
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("a", encoding="utf-8") as file:
@@ -189,8 +189,8 @@ def _key(row: Mapping[str, Any]) -> tuple[Any, ...]:
     return row["problem"], row["way"], row["budget"], row["repetition"]
 
 
-def _lines(log: Path) -> list[dict[str, Any]]:
-    """What a log holds; a last line that was cut off when the process was killed does not count."""
+def lines(log: Path) -> list[Any]:
+    """What a log holds, by lines of JSON; one that was cut off when the process was killed does not count."""
     if not log.is_file():
         return []
     rows = []

@@ -33,6 +33,7 @@ from ..checkout import NEW_RESULTS, WORK
 from ..experiments.outcome import Array
 from ..experiments.paper import SEED
 from ..results import provenance
+from ..running.arena import lines
 
 #: The ways compared, by the method of find_landmarks.
 WAYS = {"uniform": "uniform", "k-means": "kmeans", "radial": "radial-skd", "trace": "trace"}
@@ -283,15 +284,14 @@ def main(study: Study = FULL, path: Path = NEW_RESULTS / FILE, log: Path = WORK 
     """Compute and store; a split that is finished is a line of the log."""
     began = time.monotonic()
     wanted = [(name, split) for split in range(study.splits) for name in TASKS]
-    lines = log.read_text(encoding="utf-8").splitlines() if log.is_file() else []
-    there = {(name, split): rows for of, name, split, rows in map(json.loads, lines) if of == _plain(study)}
+    there = {(name, split): rows for of, name, split, rows in lines(log) if of == _plain(study)}
     log.parent.mkdir(parents=True, exist_ok=True)
     with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
         left = [key for key in wanted if key not in there]
         for key, rows in zip(left, pool.map(_alone, *zip(*((study, *key) for key in left), strict=True)), strict=True):
             there[key] = rows
             with log.open("a", encoding="utf-8") as file:
-                file.write(json.dumps([_plain(study), *key, rows]) + "\n")
+                file.write("\n" + json.dumps([_plain(study), *key, rows]))  # after one that was cut off, too
             print(f"models: {len(there)} of {len(wanted)} splits, {time.monotonic() - began:.0f} s", flush=True)
     table = [list(row.values()) for key in sorted(wanted) for row in there[key]]
     head = {"machine": provenance.session(threads={"splits": jobs, "each": 1}), "study": _plain(study)}
