@@ -123,7 +123,7 @@ def drawn(picture: Callable[P, T]) -> Callable[P, T]:
 def tick(figure: Figure) -> None:
     """At least two numbers on every logarithmic axis: where it spans less than two powers of ten, 2 and 5 as well.
 
-    Numbers are plain text where that will do: a formula takes matplotlib ten times longer, and there are many.
+    Numbers are plain text where that will do: a formula takes matplotlib much longer, and there are many.
     """
     for axis in (each for axes in figure.axes for each in (axes.xaxis, axes.yaxis)):
         if axis.get_scale() == "log":
