@@ -10,7 +10,7 @@ import pytest
 from hypothesis.configuration import set_hypothesis_home_dir
 from ipykernel import kernelspec
 
-from .notebooks import warm
+from . import warm
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -29,6 +29,7 @@ hypothesis.settings.load_profile("project")
 # Chooses which stored repetitions are computed again: others at every run. In the environment, so that all processes
 # of a run have the same.
 os.environ.setdefault("NYSTROM_TEST_SEED", str(int(time.time())))
+warm.begin()
 
 
 def pytest_report_header() -> str:
@@ -56,7 +57,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_configure() -> None:
     """In the suite, nbval's kernels are forked; ``python -m pytest notebooks`` alone starts them as anybody does."""
-    kernelspec.make_ipkernel_cmd = lambda *_, **__: [*warm.start(), "-f", "{connection_file}"]
+    kernelspec.make_ipkernel_cmd = lambda *_, **__: [*warm.kernel(), "-f", "{connection_file}"]
 
 
 @pytest.fixture(scope="session")

@@ -1,13 +1,9 @@
 """The command line through real processes, and a few things that are made once and looked at by many tests."""
 
-import atexit
-import functools
-import json
 import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -19,56 +15,29 @@ from nystrom_lib.companion.experiments.components import BiGaussian, Gaussian, S
 from nystrom_lib.companion.experiments.config import Experiment, Record
 from nystrom_lib.companion.running.runner import run
 
-from ..notebooks import warm
+from .. import warm
 
 ROOT = Path(__file__).resolve().parents[2]
 Done = subprocess.CompletedProcess[str]
+#: ``nystrom`` in a new interpreter, and in one that is forked where nothing depends on how it begins.
 COMMAND = [sys.executable, "-m", "nystrom_lib"]
 
 
-class Server:
-    """Forks a real process for each call; see ``server``."""
-
-    def __init__(self) -> None:
-        command = [sys.executable, "-m", "tests.cli.server", *warm.start()]
-        pipe = subprocess.PIPE
-        self._process = subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, text=True)
-        self._answer("ready")
-
-    def _answer(self, expected: str | None = None) -> str:
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline().strip()
-        assert line and expected in (None, line), "the server of the tests is gone"
-        return line
-
-    def call(self, words: list[str], cwd: Path, environment: dict[str, str]) -> Done:
-        """Run ``nystrom`` with these words."""
-        assert self._process.stdin is not None
-        with tempfile.TemporaryDirectory() as folder:
-            out, err = Path(folder, "out"), Path(folder, "err")
-            order = {"words": words, "cwd": str(cwd), "environment": environment, "out": str(out), "err": str(err)}
-            self._process.stdin.write(json.dumps(order) + "\n")
-            self._process.stdin.flush()
-            code = int(self._answer())
-            texts = (path.read_text(encoding="utf-8") for path in (out, err))
-            return subprocess.CompletedProcess(words, code, *texts)
-
-    def close(self) -> None:
-        """Nobody asks any more."""
-        self._process.communicate(timeout=30)
-
-
-@functools.cache
-def server() -> Server:
-    """One for all tests of a session."""
-    started = Server()
-    atexit.register(started.close)
-    return started
+def forked() -> list[str]:
+    return [*warm.python(), *COMMAND[1:]]
 
 
 def call(*words: object, cwd: Path, **environment: str) -> Done:
     """Run ``nystrom`` with these words in a folder, with no terminal."""
-    return server().call([str(word) for word in words], cwd, environment)
+    return subprocess.run(
+        [*forked(), *map(str, words)],
+        cwd=cwd,
+        env={**os.environ, **environment},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 def fine(done: Done) -> str:
@@ -104,7 +73,7 @@ def interrupt(
     Of another kind, the signal goes to the process alone, as a system sends it.
     """
     process = subprocess.Popen(
-        [*COMMAND, *map(str, words)],
+        [*forked(), *map(str, words)],
         cwd=cwd,
         env={**os.environ, **environment},
         stdin=subprocess.DEVNULL,
@@ -160,9 +129,9 @@ def measurements(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def smoke(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with one small run of the bi-Gaussian chapter in ``runs/bigaussian-001``."""
+    """A folder with one small run of the chapter on MAGIC, which draws least, in ``runs/magic-001``."""
     folder = tmp_path_factory.mktemp("smoke")
-    done = call("run", "bigaussian", "--profile", "smoke", "-p", "rho=4", "-p", "n=8", cwd=folder)
+    done = call("run", "magic", "--profile", "smoke", "-p", "rho=4", "-p", "n=8", "-p", "iterations=150", cwd=folder)
     assert done.returncode == 0, done.stderr
     (folder / "said").write_text(done.stdout, encoding="utf-8")
     return folder

@@ -19,7 +19,7 @@ from nystrom_lib.companion.results.table import Results
 
 from .conftest import all_refused, call, fine, interrupt, refused
 
-RUN = Path("runs") / "bigaussian-001"
+RUN = Path("runs") / "magic-001"
 
 
 def test_list_names_every_chapter(tmp_path: Path) -> None:
@@ -77,13 +77,13 @@ def test_run_refuses_before_anything_starts(tmp_path: Path) -> None:
 def test_a_run_leaves_notebook_page_figures_results_and_log(smoke: Path) -> None:
     folder = smoke / RUN
     said = (smoke / "said").read_text(encoding="utf-8")
-    assert str(RUN) in said and "bigaussian.html" in said
-    for name in ("bigaussian.ipynb", "bigaussian.html", "run.json", "run.log"):
+    assert str(RUN) in said and "magic.html" in said
+    for name in ("magic.ipynb", "magic.html", "run.json", "run.log"):
         assert (folder / name).stat().st_size > 0
     drawn = {path.stem for path in (folder / "figures").glob("*.svg")}
     assert drawn and drawn == {path.stem for path in (folder / "figures").glob("*.png")}
     record = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-    assert record["parameters"]["rho"] == [4.0] and record["parameters"]["n"] == [8]
+    assert record["parameters"]["rho"] == 4.0 and record["parameters"]["n"] == [8]
     for path in (folder / "results").glob("*.parquet"):
         results = Results.load(path)
         assert results.experiment.kernel.to_plain() == {"kind": "gaussian", "rho": 4.0}
@@ -92,15 +92,15 @@ def test_a_run_leaves_notebook_page_figures_results_and_log(smoke: Path) -> None
 
 def test_the_next_run_gets_the_next_folder(smoke: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(smoke)
-    assert next_folder("bigaussian") == Path("runs") / "bigaussian-002"
-    assert next_folder("bigaussian-sweep") == Path("runs") / "bigaussian-sweep-001"
+    assert next_folder("magic") == Path("runs") / "magic-002"
+    assert next_folder("magic-sweep") == Path("runs") / "magic-sweep-001"
 
 
 def test_a_folder_with_a_run_is_not_written_over(smoke: Path) -> None:
     before = (smoke / RUN / "run.json").stat().st_mtime_ns
-    said = refused(call("run", "bigaussian", "--profile", "smoke", "--out", RUN, cwd=smoke), 2)
+    said = refused(call("run", "magic", "--profile", "smoke", "--out", RUN, cwd=smoke), 2)
     assert "--resume" in said
-    said = refused(call("run", "bigaussian", "--profile", "smoke", "--out", RUN, "--resume", cwd=smoke), 2)
+    said = refused(call("run", "magic", "--profile", "smoke", "--out", RUN, "--resume", cwd=smoke), 2)
     assert "can only go on so" in said
     assert (smoke / RUN / "run.json").stat().st_mtime_ns == before
 
@@ -123,15 +123,15 @@ def test_a_file_that_is_not_there_is_refused_before_a_kernel_starts(tmp_path: Pa
 
 
 def test_ctrl_c_says_what_is_stored_and_resume_goes_on(tmp_path: Path) -> None:
-    words: list[object] = ["run", "bigaussian", "--profile", "smoke", "-p", "rho=4", "-p", "n=8", "-p", "m=300"]
+    words: list[object] = ["run", "magic", "--profile", "smoke", "-p", "n=8", "-p", "iterations=400", "-p", "m=200"]
     out = tmp_path / "stopped"
     done = interrupt([*words, "--out", out], tmp_path, lambda: repetitions_stored(out) > 1)
     said = refused(done, 130)
     stored = repetitions_stored(out)
-    assert 1 < stored < 301 and f"{stored} finished repetitions are stored in {out}" in said and "--resume" in said
+    assert 1 < stored < 201 and f"{stored} finished repetitions are stored in {out}" in said and "--resume" in said
     fine(call(*words, "--out", out, "--resume", cwd=tmp_path))
     (results,) = (
-        found for path in (out / "results").glob("*.parquet") if (found := Results.load(path)).experiment.m == 300
+        found for path in (out / "results").glob("*.parquet") if (found := Results.load(path)).experiment.m == 200
     )
     assert results.complete and len(results.provenance["sessions"]) == 2
 
@@ -158,7 +158,7 @@ def test_sweep_refuses_before_the_first_run(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("sweep")
-    words = ["sweep", "bigaussian", "--profile", "smoke", "-p", "rho=1,4", "-p", "n=[8]", "--out", "both"]
+    words = ["sweep", "magic", "--profile", "smoke", "-p", "rho=1,4", "-p", "n=[10,20]", "--out", "both"]
     said = fine(call(*words, cwd=folder))
     assert "rho = 1" in said and "rho = 4" in said
     return folder
@@ -191,7 +191,7 @@ def test_the_table_of_a_sweep_holds_what_the_runs_computed(swept: Path) -> None:
 
 def test_a_sweep_that_is_done_is_not_done_again(swept: Path) -> None:
     stamps = {path: os.stat(path).st_mtime_ns for path in (swept / "both").glob("*/run.json")}
-    words = ["sweep", "bigaussian", "--profile", "smoke", "-p", "rho=1,4", "-p", "n=[8]", "--out", "both"]
+    words = ["sweep", "magic", "--profile", "smoke", "-p", "rho=1,4", "-p", "n=[10,20]", "--out", "both"]
     assert "not an empty folder" in refused(call(*words, cwd=swept), 2)
     fine(call(*words, "--resume", cwd=swept))
     assert {path: os.stat(path).st_mtime_ns for path in stamps} == stamps
@@ -211,7 +211,7 @@ def test_sigterm_says_what_is_stored_and_leaves_no_temporary_folder(tmp_path: Pa
     """Catches the silent end that a batch system or a shutdown brings, with a kernel's folder left in /tmp."""
     scratch = tmp_path / "tmp"
     scratch.mkdir()
-    words = ["run", "bigaussian", "--profile", "quick", "-p", "m=2000", "--out", "run", "--jobs", "1"]
+    words = ["run", "magic", "--profile", "smoke", "-p", "m=100000", "--out", "run", "--jobs", "1"]
     done = interrupt(
         words, tmp_path, lambda: any((tmp_path / "run").rglob("*.sqlite")), kind=signal.SIGTERM, TMPDIR=str(scratch)
     )

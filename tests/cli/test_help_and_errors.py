@@ -14,7 +14,7 @@ from nystrom_lib.companion.chapters import PROFILES
 from nystrom_lib.companion.cli import nystrom
 from nystrom_lib.companion.cli.base import one_sentence
 
-from .conftest import COMMAND, Done, all_refused, call, fine, refused
+from .conftest import COMMAND, Done, all_refused, call, fine, forked, refused
 
 COMMANDS = [
     ["list"], ["params"], ["run"], ["sweep"], ["book"], ["data"], ["data", "list"], ["data", "fetch"],
@@ -110,7 +110,7 @@ def test_errors_have_the_codes_that_are_documented() -> None:
 
 def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
     with subprocess.Popen(
-        [sys.executable, "-m", "nystrom_lib", "paper", "--list"],
+        [*forked(), "paper", "--list"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path, text=True,
     ) as process:  # fmt: skip
         assert process.stdout is not None and process.stderr is not None

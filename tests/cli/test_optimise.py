@@ -7,7 +7,6 @@ import pty
 import re
 import signal
 import subprocess
-import sys
 import termios
 import time
 from dataclasses import replace
@@ -25,7 +24,8 @@ from nystrom_lib.companion.experiments.components import File
 from nystrom_lib.companion.studies.own_data import Request
 from tests.disks import disk, read_only
 
-from .conftest import COMMAND, all_refused, call, fine, refused
+from .. import warm
+from .conftest import all_refused, call, fine, forked, refused
 
 
 def printed(said: str, row: str) -> float:
@@ -203,7 +203,7 @@ def test_a_full_disk_loses_nothing_that_was_there_nor_the_descent(tmp_path: Path
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "runpy.run_module('nystrom_lib', run_name='__main__')"
     )
-    command = [sys.executable, "-c", limit, *map(str, words)]
+    command = [*warm.python(), "-c", limit, *map(str, words)]
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     said = refused(done, 1)
@@ -266,7 +266,7 @@ def test_another_place_is_found_where_one_cannot_be_written(tmp_path: Path) -> N
 def test_a_closed_pipe_loses_nothing(tmp_path: Path) -> None:
     mine(tmp_path)
     with subprocess.Popen(
-        [*COMMAND, "optimise", "a.csv", *map(str, QUICK)], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [*forked(), "optimise", "a.csv", *map(str, QUICK)], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
         assert process.stdout is not None
         process.stdout.close()
@@ -316,7 +316,7 @@ def test_ctrl_c_keeps_the_best_so_far(tmp_path: Path) -> None:
     mine(tmp_path, rows=500)
     words = ["optimise", "a.csv", "-n", 20, "--rho", 1, "--seconds", 500]
     process = subprocess.Popen(
-        [*COMMAND, *map(str, words)], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        [*forked(), *map(str, words)], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         start_new_session=True,
     )  # fmt: skip
     assert process.stderr is not None
@@ -335,8 +335,8 @@ def test_a_terminal_gets_a_bar_with_the_error(tmp_path: Path) -> None:
     np.save(tmp_path / "data.npy", np.random.default_rng(5).normal(size=(60, 2)))
     ours, theirs = pty.openpty()
     termios.tcsetwinsize(theirs, (24, 80))
-    words = ["optimise", "data.npy", "-n", "3", "--rho", "1", "--iterations", "50"]
-    with subprocess.Popen([*COMMAND, *words], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=theirs) as process:
+    words = ["optimise", "data.npy", "-n", "3", "--rho", "1", "--seconds", "1"]
+    with subprocess.Popen([*forked(), *words], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=theirs) as process:
         os.close(theirs)
         said = b""
         while True:

@@ -81,7 +81,7 @@ def test_compare_tells_numbers_and_settings_that_differ(stored: Path, tmp_path: 
 
 
 def test_compare_takes_the_folder_of_a_run(smoke: Path, stored: Path) -> None:
-    run = smoke / "runs" / "bigaussian-001"
+    run = smoke / "runs" / "magic-001"
     assert "The results agree." in fine(call("compare", run, run, cwd=smoke))
     assert "have no results in common" in refused(call("compare", run, stored, cwd=smoke), 1)
 

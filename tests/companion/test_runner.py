@@ -10,7 +10,6 @@ import select
 import signal
 import struct
 import subprocess
-import sys
 import termios
 import textwrap
 import time
@@ -33,6 +32,7 @@ from nystrom_lib.companion.running import runner
 from nystrom_lib.companion.running.progress import Progress
 from nystrom_lib.companion.running.runner import run, share_out
 
+from .. import warm
 from . import small
 from .small import EXPERIMENT, checksums
 
@@ -249,7 +249,7 @@ INTERRUPTED = """
 @pytest.mark.parametrize("what", ["many", "2", "1"])
 def test_ctrl_c_ends_within_two_seconds_and_says_how_to_go_on(tmp_path: Path, root: Path, what: str) -> None:
     """Short repetitions, two long ones side by side, and a single one with all threads to itself."""
-    command = [sys.executable, "-c", textwrap.dedent(INTERRUPTED), str(tmp_path), what]
+    command = [*warm.python(), "-c", textwrap.dedent(INTERRUPTED), str(tmp_path), what]
     with subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None and process.stderr is not None
         assert process.stdout.readline() == "ready\n"
@@ -299,7 +299,7 @@ SHOWN = """
 def test_a_bar_with_rate_and_time_left_on_a_terminal(tmp_path: Path, root: Path, m: int, unit: str) -> None:
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))
-    command = [sys.executable, "-c", textwrap.dedent(SHOWN), str(tmp_path), str(m)]
+    command = [*warm.python(), "-c", textwrap.dedent(SHOWN), str(tmp_path), str(m)]
     with subprocess.Popen(command, cwd=root, stderr=theirs, stdout=subprocess.PIPE) as process:
         os.close(theirs)
         shown = b""
@@ -317,7 +317,7 @@ def test_a_bar_with_rate_and_time_left_on_a_terminal(tmp_path: Path, root: Path,
 
 
 def test_silence_where_there_is_no_terminal(tmp_path: Path, root: Path) -> None:
-    command = [sys.executable, "-c", textwrap.dedent(SHOWN), str(tmp_path), "3"]
+    command = [*warm.python(), "-c", textwrap.dedent(SHOWN), str(tmp_path), "3"]
     done = subprocess.run(command, cwd=root, capture_output=True, timeout=100, check=True)
     assert (done.stdout, done.stderr) == (b"", b"")
 

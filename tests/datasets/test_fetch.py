@@ -7,7 +7,6 @@ import io
 import os
 import signal
 import subprocess
-import sys
 import threading
 import time
 import zipfile
@@ -18,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from nystrom_lib.datasets import FetchError, fetch_miniboone, miniboone
+from tests import warm
 from tests.datasets import miniboone_text
 
 TEXT = miniboone_text.small(signal=300, background=500)
@@ -198,7 +198,7 @@ try:
 except FetchError as error:
     print(error)
 """
-    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    run = subprocess.run([*warm.python(), "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert "File too large" in run.stdout
     assert list(cache.iterdir()) == []
 
@@ -219,7 +219,7 @@ def test_the_progress_bar_counts_the_bytes(server: Server, capfd: pytest.Capture
 def test_interrupted_in_the_middle(server: Server, cache: Path, how: signal.Signals) -> None:
     server.script = ["stalls", "good"]
     code = f"from nystrom_lib.datasets import fetch_miniboone as f; f(url={server.url!r}, sha256={DIGEST!r})"
-    process = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stderr=subprocess.PIPE, env=os.environ)
+    process = subprocess.Popen([*warm.python(), "-c", code], cwd=ROOT, stderr=subprocess.PIPE, env=os.environ)
     deadline = time.monotonic() + 30
     # The transfer has begun when half the archive is on disk.
     while not any(path.stat().st_size for path in cache.glob("fetch-*.part/*.zip")):
@@ -247,6 +247,6 @@ from nystrom_lib.datasets import REGISTRY
 for load in REGISTRY.values():
     print(load().name)
 """
-    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    run = subprocess.run([*warm.python(), "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     assert run.stdout.split("\n")[:-1] == ["bi-Gaussian", "Abalone", "MAGIC", "MiniBooNE stand-in"]

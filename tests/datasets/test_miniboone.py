@@ -7,7 +7,6 @@ import hashlib
 import json
 import os
 import subprocess
-import sys
 import time
 import zipfile
 from pathlib import Path
@@ -16,6 +15,7 @@ import numpy as np
 import pytest
 
 from nystrom_lib.datasets import DamagedFileError, _miniboone_file, miniboone, sha256_of
+from tests import warm
 from tests.datasets import miniboone_text
 
 TEXT = miniboone_text.small()
@@ -283,7 +283,7 @@ with warnings.catch_warnings(record=True) as caught:
 print(caught[0].message)
 """
         root = Path(__file__).parents[2]
-        run = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
+        run = subprocess.run([*warm.python(), "-c", code], cwd=root, capture_output=True, text=True, check=True)
         digest, warning = run.stdout.splitlines()
         assert "File too large" in warning and "held in memory" in warning
         assert list(cache.iterdir()) == []
@@ -301,7 +301,7 @@ print(caught[0].message)
         expected = None
         for delay in (0.0, 0.02, 0.04, 0.08, None):
             process = subprocess.Popen(
-                [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, cwd=root, env=os.environ
+                [*warm.python(), "-c", code], stdout=subprocess.PIPE, text=True, cwd=root, env=os.environ
             )
             assert process.stdout and process.stdout.readline() == "ready\n"
             if delay is None:

@@ -5,13 +5,12 @@ from collections.abc import Iterator
 import pytest
 
 from nystrom_lib.companion.notebook import kernel
-
-from . import warm
+from tests import warm
 
 
 @pytest.fixture(scope="module")
 def forked() -> Iterator[None]:
     """Kernels that are forked from a process which has everything imported."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kernel, "START", warm.start())
+        patch.setattr(kernel, "START", warm.kernel())
         yield

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import nbformat
 
+from tests import warm
+
 ROOT = Path(__file__).resolve().parents[2]
 Done = subprocess.CompletedProcess[str]
 
@@ -24,10 +26,16 @@ def environment(**changes: str | None) -> dict[str, str]:
     return {key: value for key, value in full.items() if value is not None}
 
 
-def start(*arguments: str | Path, cwd: Path = ROOT, env: Mapping[str, str] | None = None, timeout: float = 300) -> Done:
-    """``python arguments…`` to its end."""
+def start(
+    *arguments: str | Path,
+    cwd: Path = ROOT,
+    env: Mapping[str, str] | None = None,
+    timeout: float = 300,
+    new: bool = False,
+) -> Done:
+    """``python arguments…`` to its end: forked, unless what a new interpreter does is the point."""
     return subprocess.run(
-        [sys.executable, *map(str, arguments)],
+        [*([sys.executable] if new else warm.python()), *map(str, arguments)],
         cwd=cwd,
         env=dict(env or environment()),
         capture_output=True,

@@ -19,13 +19,14 @@ from nystrom_lib.companion.errors import ChapterError, ConfigurationError
 from nystrom_lib.companion.notebook.execute import _following, _logging_to, execute, read_record
 from nystrom_lib.companion.results.table import Results
 from nystrom_lib.companion.running.progress import Progress
+from tests import warm
 
 from . import tiny
 from .processes import environment, pictures, start, texts
 
 
 @pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> Chapter:
+def small(tmp_path_factory: pytest.TempPathFactory, forked: None) -> Chapter:
     return tiny.write(tmp_path_factory.mktemp("notebooks"))
 
 
@@ -190,7 +191,7 @@ def test_a_run_that_is_interrupted_goes_on_where_it_stopped(tmp_path: Path) -> N
     command = ["-m", "tests.notebooks.tiny", str(tmp_path), str(run), "n=50", "iterations=2000"]
     # In a session of its own, so that only this process hears the signal.
     process = subprocess.Popen(
-        [sys.executable, *command, "m=5000"],
+        [*warm.python(), *command, "m=5000"],
         env=environment(),
         stderr=subprocess.PIPE,
         text=True,

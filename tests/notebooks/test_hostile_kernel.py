@@ -43,13 +43,13 @@ def hostile(tmp_path: Path) -> dict[str, str]:
     places = {name: {"HOME": str(home)}.get(name, str(script.parent)) for name, script in ours.items()}
     code = "from jupyter_client.kernelspec import get_kernel_spec as get; print(get('python3').argv[0])"
     for name, script in ours.items():
-        found = start("-c", code, env=environment(**user, **({} if name == "HOME" else {name: places[name]})))
+        found = start("-c", code, env=environment(**user, **({} if name == "HOME" else {name: places[name]})), new=True)
         assert found.stdout.strip() == str(script), "the trap is not set"
     return {**user, **places}
 
 
 def test_the_projects_own_interpreter_runs_a_chapter(hostile: dict[str, str], tmp_path: Path) -> None:
-    done = start("-m", "tests.notebooks.tiny", tmp_path, tmp_path / "run", "m=2", env=environment(**hostile))
+    done = start("-m", "tests.notebooks.tiny", tmp_path, tmp_path / "run", "m=2", env=environment(**hostile), new=True)
     assert done.returncode == 0, done.stderr
     assert json.loads((tmp_path / "run" / "run.json").read_text())["status"] == "finished"
     assert not (tmp_path / "marker").exists()
@@ -62,7 +62,7 @@ def test_nothing_is_imported_from_the_present_folder(tmp_path: Path) -> None:
         (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'marker')!r}, 'a').write({name!r})\n")
     script = "from tests.notebooks.tiny import write; from nystrom_lib.companion.notebook.execute import execute; "
     script += f"from pathlib import Path; execute(write(Path({str(tmp_path)!r})), {{'m': 2}}, 'run', jobs=1)"
-    done = start("-P", "-c", script, cwd=tmp_path)
+    done = start("-P", "-c", script, cwd=tmp_path, new=True)
     assert done.returncode == 0, done.stderr
     assert not (tmp_path / "marker").exists()
 

@@ -20,7 +20,7 @@ def nbval(path: Path) -> Done:
 
 
 @pytest.fixture(scope="module")
-def executed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def executed(tmp_path_factory: pytest.TempPathFactory, forked: None) -> Path:
     chapter = tiny.write(tmp_path_factory.mktemp("nbval"))
     run_notebook(chapter, tiny.Parameters(), chapter.folder / "executed.ipynb", progress=False)
     return chapter.folder / "executed.ipynb"
