@@ -3,12 +3,15 @@
 import os
 import signal
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
 import pytest
 from hypothesis.configuration import set_hypothesis_home_dir
 from ipykernel import kernelspec
+
+from nystrom_lib.companion.notebook import kernel
 
 from . import warm
 
@@ -64,3 +67,11 @@ def pytest_configure() -> None:
 def root() -> Path:
     """The folder that holds pyproject.toml."""
     return ROOT
+
+
+@pytest.fixture(scope="module")
+def forked() -> Iterator[None]:
+    """Kernels that are forked from a process which has everything imported."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kernel, "START", warm.kernel())
+        yield

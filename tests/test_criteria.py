@@ -39,7 +39,7 @@ def tolerance(rho: float, S: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize("optimised", [False, True], ids=["random", "optimised"])
-@pytest.mark.parametrize("n", [20, 50, 80])
+@pytest.mark.parametrize("n", [20, 80])
 @pytest.mark.parametrize("rho", [1.0, 16.0])
 def test_trace_on_the_bigaussian_data(rho: float, n: int, optimised: bool) -> None:
     """Catches a cut-off, a jitter or an inverse: each changes the trace by several per cent or more."""
@@ -51,7 +51,7 @@ def test_trace_on_the_bigaussian_data(rho: float, n: int, optimised: bool) -> No
 
 
 @pytest.mark.parametrize("optimised", [False, True], ids=["random", "optimised"])
-@pytest.mark.parametrize("n", [20, 50, 80])
+@pytest.mark.parametrize("n", [20, 80])
 @pytest.mark.parametrize("rho", [1.0, 16.0])
 def test_all_norms_on_a_part_of_the_data(rho: float, n: int, optimised: bool) -> None:
     """Catches ‖K‖² - 2 tr + ‖K̂‖², which loses everything at n = 80, and a Lanczos run stopped early."""

@@ -60,7 +60,7 @@ def test_a_sound_page_is_built_and_yesterdays_pages_are_gone(tmp_path: Path) -> 
     assert (html / "index.html").is_file() and not old.exists()
 
 
-def test_a_broken_notebook_stops_the_build(tmp_path: Path, root: Path) -> None:
+def test_a_broken_notebook_stops_the_build(tmp_path: Path, root: Path, forked: None) -> None:
     notebooks = shutil.copytree(root / "notebooks", tmp_path / "notebooks")
     for chapter in CHAPTERS.values():
         path = notebooks / chapter.file

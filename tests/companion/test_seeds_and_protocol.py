@@ -76,7 +76,7 @@ def test_curve_and_path() -> None:
 def test_a_repetition_does_not_depend_on_threads() -> None:
     """On a problem large enough for the parallel loops, in every bit."""
     experiment = EXPERIMENT.replace(
-        data=BiGaussian(N=3000), n=40, descent=GradientDescent(step=1e-7, iterations=5), record=Record()
+        data=BiGaussian(N=1300), n=40, descent=GradientDescent(step=1e-7, iterations=5), record=Record()
     )
     found = set()
     for count in (1, 2):

@@ -48,23 +48,18 @@ def hostile(tmp_path: Path) -> dict[str, str]:
     return {**user, **places}
 
 
-def test_the_projects_own_interpreter_runs_a_chapter(hostile: dict[str, str], tmp_path: Path) -> None:
-    done = start("-m", "tests.notebooks.tiny", tmp_path, tmp_path / "run", "m=2", env=environment(**hostile), new=True)
-    assert done.returncode == 0, done.stderr
-    assert json.loads((tmp_path / "run" / "run.json").read_text())["status"] == "finished"
-    assert not (tmp_path / "marker").exists()
-    assert not list(tmp_path.glob("ipython/profile_default/history.sqlite")), "nothing is left in the user's folders"
-
-
-def test_nothing_is_imported_from_the_present_folder(tmp_path: Path) -> None:
-    """Catches a matplotlib.py of the user's, beside their data, that a chapter executes."""
+def test_the_projects_own_interpreter_and_modules_run_a_chapter(hostile: dict[str, str], tmp_path: Path) -> None:
+    """Catches the user's kernel, and a matplotlib.py of theirs, beside their data, that a chapter executes."""
     for name in ("matplotlib", "numba", "numpy", "IPython", "pandas", "secrets"):
         (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'marker')!r}, 'a').write({name!r})\n")
     script = "from tests.notebooks.tiny import write; from nystrom_lib.companion.notebook.execute import execute; "
     script += f"from pathlib import Path; execute(write(Path({str(tmp_path)!r})), {{'m': 2}}, 'run', jobs=1)"
-    done = start("-P", "-c", script, cwd=tmp_path, new=True)
+    done = start("-P", "-c", script, cwd=tmp_path, env=environment(**hostile), new=True)
     assert done.returncode == 0, done.stderr
-    assert not (tmp_path / "marker").exists()
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["status"] == "finished"
+    marker = tmp_path / "marker"
+    assert not marker.exists(), marker.read_text()
+    assert not list(tmp_path.glob("ipython/profile_default/history.sqlite")), "nothing is left in the user's folders"
 
 
 def without_loopback() -> list[str]:
