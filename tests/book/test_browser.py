@@ -16,6 +16,7 @@ from bs4 import BeautifulSoup
 from nystrom_lib.companion.chapters import CHAPTERS
 
 from . import browser as chromium
+from .accessibility import PAGES, Axe
 from .browser import PHONE, Browser, Tab
 
 pytestmark = pytest.mark.skipif(chromium.find() is None, reason="there is no Chromium or Chrome on this machine")
@@ -178,11 +179,17 @@ SCREEN = 1280, 800
 
 
 @pytest.fixture(scope="module")
-def looked(browser: Browser, pages: dict[str, BeautifulSoup], built: Path) -> dict[str, list[str]]:
+def axe(root: Path) -> Axe:
+    return Axe(root)
+
+
+@pytest.fixture(scope="module")
+def looked(browser: Browser, pages: dict[str, BeautifulSoup], built: Path, axe: Axe) -> dict[str, list[str]]:
     """Every page looked at once by day, by night and on a phone: what is wrong, and which pictures come too late."""
     tab = browser.tab()
-    wrong, late = [], []
-    for name in pages:
+    wrong, late, shut = [], [], []
+    assert set(PAGES) <= {*pages, "search"}
+    for name in (*pages, "search"):
         tab.open("about:blank")  # else the page before would be laid out once more, for a desk
         tab.prefer("light")
         tab.resize(*SCREEN)
@@ -191,12 +198,15 @@ def looked(browser: Browser, pages: dict[str, BeautifulSoup], built: Path) -> di
             late += [f"{name}: {trouble}" for trouble in [beyond_the_first_screen(tab)] if trouble]
         wrong += [f"{name}: {trouble}" for trouble in troubles(tab, built.as_uri())]
         wrong += [f"{name}: by day {trouble}" for trouble in [*tab.run(PALE), *tab.run(SQUEEZED), *tab.run(STRAY)]]
+        shut += axe.troubles(tab, name, "by day")
         tab.prefer("dark")
         tab.wait_for("document.documentElement.dataset.theme === 'dark'")
         wrong += [f"{name}: by night {trouble}" for trouble in tab.run(PALE)]
+        shut += axe.troubles(tab, name, "by night")
         tab.resize(PHONE, 844, phone=True)
         wrong += [f"{name}: on a phone {trouble}" for trouble in [*tab.run(WIDE), *tab.run(CUT_OFF), *tab.run(STRAY)]]
-    return {"wrong": wrong, "late": late}
+        shut += axe.troubles(tab, name, "on a phone")
+    return {"wrong": wrong, "late": late, "shut": shut}
 
 
 def beyond_the_first_screen(tab: Tab) -> str:
@@ -214,6 +224,12 @@ def test_every_page_by_day_by_night_and_on_a_phone(looked: dict[str, list[str]])
 def test_a_chapter_opens_on_its_figure(looked: dict[str, list[str]], pages: dict[str, BeautifulSoup]) -> None:
     """Catches parameters, code or many words above the first picture."""
     assert looked["late"] == [] and set(OPENING_ON_A_FIGURE) <= set(pages)
+
+
+def test_axe_finds_nothing(looked: dict[str, list[str]], axe: Axe) -> None:
+    if axe.missing:
+        pytest.skip(axe.missing)
+    assert looked["shut"] == []
 
 
 def test_the_landing_page_says_what_was_found_and_what_next_on_its_first_screen(tab: Tab, built: Path) -> None:
@@ -342,3 +358,14 @@ def test_a_bad_page_is_seen_to_be_bad(tab: Tab, tmp_path: Path) -> None:
         "wider than its box: PRE a line of code", "cut off: f(x)", "begins a line: , a comma",
     ):  # fmt: skip
         assert sign in text, (sign, text)
+
+
+def test_axe_sees_that_a_bad_page_is_bad(tab: Tab, tmp_path: Path, axe: Axe) -> None:
+    if axe.missing:
+        pytest.skip(axe.missing)
+    page = tmp_path / "bad.html"
+    page.write_text("<html><title>bad</title><main><img src='none.png'><button></button></main></html>")
+    tab.open(page.as_uri())
+    text = "\n".join(axe.violations(tab))
+    for rule in ("button-name", "html-has-lang", "image-alt"):
+        assert f"{rule}: " in text

@@ -60,7 +60,7 @@ def test_a_sound_page_is_built_and_yesterdays_pages_are_gone(tmp_path: Path) -> 
     assert (html / "index.html").is_file() and not old.exists()
 
 
-def test_a_broken_notebook_stops_the_build(tmp_path: Path, root: Path, forked: None) -> None:
+def test_a_broken_notebook_stops_the_build(tmp_path: Path, root: Path) -> None:
     notebooks = shutil.copytree(root / "notebooks", tmp_path / "notebooks")
     for chapter in CHAPTERS.values():
         path = notebooks / chapter.file
@@ -73,7 +73,7 @@ def test_a_broken_notebook_stops_the_build(tmp_path: Path, root: Path, forked: N
     old.parent.mkdir()
     old.write_text("{}", encoding="utf-8")
     with pytest.raises(ChapterError, match=r"Chapter \w+ stopped at cell \d+.*broken on purpose") as caught:
-        book.build(source=source, notebooks=notebooks, out=tmp_path, say=lambda _: None)
+        book.build(source=source, notebooks=notebooks, out=tmp_path, jobs=1, say=lambda _: None)
     assert caught.value.chapter in CHAPTERS
     assert not old.exists() and not (tmp_path / "_build" / "html").exists()
 

@@ -25,9 +25,13 @@ def zigzag(length: float) -> np.ndarray:
     return path
 
 
+def moved(path: np.ndarray) -> landmarks.Movement:
+    return landmarks.movement_of(landmarks.Walks.along(path))
+
+
 def test_B1() -> None:
     def decide(one: np.ndarray, other: np.ndarray) -> Verdict:
-        found = {"ρ = 1": landmarks.movement_of(one), "ρ = 16": landmarks.movement_of(other)}
+        found = {"ρ = 1": moved(one), "ρ = 16": moved(other)}
         return landmarks.decide_movement(CLAIMS["B1"], found)
 
     spacing = math.sqrt(4 / 50)
@@ -40,10 +44,10 @@ def test_B1() -> None:
 
 
 def test_B1_measures_length_and_displacement() -> None:
-    moved = landmarks.movement_of(zigzag(1.0))
-    np.testing.assert_allclose(moved.spacings, 1 / math.sqrt(4 / 50))
-    np.testing.assert_allclose(moved.winding, 10 * math.hypot(1.0, 0.1), rtol=1e-12)
-    np.testing.assert_array_equal(landmarks.movement_of(straight(0.0)).winding, 1.0)
+    found = moved(zigzag(1.0))
+    np.testing.assert_allclose(found.spacings, 1 / math.sqrt(4 / 50))
+    np.testing.assert_allclose(found.winding, 10 * math.hypot(1.0, 0.1), rtol=1e-12)
+    np.testing.assert_array_equal(moved(straight(0.0)).winding, 1.0)
 
 
 def test_B2() -> None:
@@ -83,5 +87,5 @@ def test_the_first_descent_is_that_of_the_figure() -> None:
 
     experiment = paper_experiment("figure-1-rho16").replace(norms=(), factors=False, constant=False)
     with nl.threads(1):
-        path = landmarks.paths("figure-1-rho16", 1)
-        np.testing.assert_array_equal(path[0], repetition(prepare(experiment), 0).arrays["path"])
+        path = landmarks.path("figure-1-rho16", 0)
+        np.testing.assert_array_equal(path, repetition(prepare(experiment), 0).arrays["path"])

@@ -20,6 +20,7 @@ from nystrom_lib.companion.claims import (
     direct,
     estimators,
     judge,
+    landmarks,
     later,
     page,
     settings,
@@ -259,10 +260,14 @@ def test_without_rows_there_is_no_verdict(tmp_path: Path) -> None:
 
 
 def test_the_stored_rows_are_computed_again() -> None:
-    """One row of each kind: an end point, a pair against the exact descent, and a setting."""
+    """One row of each kind: a walk, an end point, a pair and the exact descent, and a setting."""
     found = json.loads((RESULTS / "later_checks.json").read_text(encoding="utf-8"))
-    assert [len(found[name]) for name in ("T4", "S4", "A3")] == [22, 40, 45]
+    assert [len(found[name]) for name in ("B1", "T4", "S4", "A3")] == [40, 22, 40, 45]
     with nl.threads(1):
+        (walked,) = landmarks.walk("figure-1-rho16", 1)
+        stored = next(each for each in found["B1"] if each["figure"] == "figure-1-rho16" and each["start"] == 0)
+        for part in ("end", "length"):
+            np.testing.assert_allclose(walked[part], stored[part], rtol=0.0, atol=1e-6)
         row = later.end_point("figure-2-n20-rho16", 3)
         stored = next(each for each in found["T4"] if each["rho"] == 16.0 and each["start"] == 3)
         assert row["eigenvalue"] == pytest.approx(stored["eigenvalue"], rel=1e-6)

@@ -214,10 +214,11 @@ def decide_variances(claim: Claim, ratios: dict[str, float]) -> Verdict:
 
 def descents(claim: Claim, stored: Archive) -> Verdict:
     """S4."""
-    rows = [row for setting in settings() for row in compare_descents(setting)]
-    verdict = decide_descents(claim, pd.DataFrame(rows))
     later = stored.later_checks()
-    return verdict if later is None else replace(verdict, later=decide_exact(claim, pd.DataFrame(later[claim.id])))
+    if later is None:
+        return decide_descents(claim, pd.DataFrame(row for setting in settings() for row in compare_descents(setting)))
+    rows = pd.DataFrame(later[claim.id])
+    return replace(decide_descents(claim, rows), later=decide_exact(claim, rows))
 
 
 def compare_descents(setting: Setting, pairs: int = _PAIRS) -> Iterator[dict[str, object]]:
@@ -235,9 +236,9 @@ def compare_descents(setting: Setting, pairs: int = _PAIRS) -> Iterator[dict[str
 
 
 def compare_with_exact(setting: Setting, pairs: int = _PAIRS) -> Iterator[dict[str, object]]:
-    """For each start: are the two stochastic descents behind the exact one, and how many times the steps they need?"""
+    """For each pair, besides: is either behind the exact descent, and how many times the steps does it need?"""
     kernel, data, n = setting.load()
-    for j in range(pairs):
+    for j, pair in enumerate(compare_descents(setting, pairs)):
         start = _start(data, n, j)
         exact = nl.gradient_descent(
             kernel,
@@ -248,7 +249,7 @@ def compare_with_exact(setting: Setting, pairs: int = _PAIRS) -> Iterator[dict[s
             record_every=setting.iterations // 20,
         )
         goal = (exact.values[0] + exact.values[-1]) / 2.0
-        row: dict[str, object] = {"setting": setting.label, "start": j}
+        row = {**pair, "start": j}
         for kind in _KINDS:
             run = _descend(setting, kernel, data, start, j, kind)
             row |= {

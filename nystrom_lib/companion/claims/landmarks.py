@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,6 @@ from ..experiments.paper import paper_experiment
 from ..experiments.protocol import load_data
 from ..experiments.seeds import Axis, seed_for
 from ..results.archive import Archive
-from ..results.summary import displacements
 from ..wording import percent
 from .base import Claim, Finding, Verdict, sentence, together
 
@@ -23,31 +23,66 @@ from .base import Claim, Finding, Verdict, sentence, together
 FIGURES = {"ρ = 1": "figure-1", "ρ = 16": "figure-1-rho16"}
 #: Figure 1's own descent and others like it.
 _DESCENTS = 20
+#: Decimals of the stored rows.
+_DIGITS = 9
 #: Points of the square at which the density is compared: a grid of so many a side.
 _GRID = 200
 
 
+@dataclass(frozen=True)
+class Walks:
+    """Descents from several initial samples: where their landmarks begin and end, and how long their ways are."""
+
+    start: Array  #: (descents, n, d)
+    end: Array  #: the same
+    length: Array  #: (descents, n)
+
+    @classmethod
+    def along(cls, paths: Array) -> Walks:
+        """From the landmarks along each descent, (descents, records, n, d)."""
+        return cls(paths[:, 0], paths[:, -1], np.linalg.norm(np.diff(paths, axis=1), axis=-1).sum(axis=1))
+
+
+def walks(name: str, stored: Archive) -> Walks:
+    """Figure 1's own descent and others like it: the stored rows, or computed where there are none."""
+    checks = stored.later_checks() or {}
+    rows = [row for row in checks.get("B1", ()) if row["figure"] == name] or walk(name)
+    start = np.array([_start(name, row["start"]) for row in rows])
+    return Walks(start, *(np.array([row[part] for row in rows]) for part in ("end", "length")))
+
+
 @cache
-def paths(name: str, count: int = _DESCENTS) -> Array:
-    """The landmarks along each descent, (descents, records, n, d); the first descent is the figure's."""
-    experiment = paper_experiment(name)
-    data, kernel = load_data(experiment).X, experiment.kernel.build()
-    kept = []
+def walk(name: str, count: int = _DESCENTS) -> list[dict[str, Any]]:
+    """A row for each descent."""
+    rows = []
     for j in range(count):
-        start = experiment.initial.draw(kernel, data, experiment.n, seed_for(experiment.seed, Axis.INITIAL_SAMPLE, j))
-        run = experiment.descent.descend(
-            kernel,
-            data,
-            start,
-            seed_for(experiment.seed, Axis.BATCHES, j),
-            record_every=0,  # the path at every step costs less than R at every fifth
-            keep_path=True,
-            constant=0.0,
-            progress=None,
-        )
-        assert run.path is not None
-        kept.append(run.path[:: experiment.record.every])
-    return np.array(kept)
+        found = Walks.along(path(name, j)[None])
+        parts = {part: getattr(found, part)[0].round(_DIGITS).tolist() for part in ("end", "length")}
+        rows.append({"figure": name, "start": j, **parts})
+    return rows
+
+
+def path(name: str, j: int) -> Array:
+    """The landmarks along the descent from initial sample j, (records, n, d)."""
+    experiment = paper_experiment(name)
+    run = experiment.descent.descend(
+        experiment.kernel.build(),
+        load_data(experiment).X,
+        _start(name, j),
+        seed_for(experiment.seed, Axis.BATCHES, j),
+        record_every=0,  # the path at every step costs less than R at every fifth
+        keep_path=True,
+        constant=0.0,
+        progress=None,
+    )
+    assert run.path is not None
+    return run.path[:: experiment.record.every]
+
+
+def _start(name: str, j: int) -> Array:
+    experiment = paper_experiment(name)
+    data, seed = load_data(experiment).X, seed_for(experiment.seed, Axis.INITIAL_SAMPLE, j)
+    return experiment.initial.draw(experiment.kernel.build(), data, experiment.n, seed)
 
 
 # -- B1 ----------------------------------------------------------------------------------------------------------
@@ -61,20 +96,18 @@ class Movement:
     winding: Array  #: length of the path over displacement
 
 
-def movement_of(path: Array) -> Movement:
-    """From the landmarks along each descent."""
-    n = path.shape[2]
-    displacement = displacements(path)
-    length = np.linalg.norm(np.diff(path, axis=1), axis=-1).sum(axis=1)
+def movement_of(walked: Walks) -> Movement:
+    """From where each landmark began and ended, and the length of its way."""
+    displacement = np.linalg.norm(walked.end - walked.start, axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
         # A landmark that never moved has a path of length 0: it does not wind.
-        winding = np.where(length > 0.0, length / displacement, 1.0)
-    return Movement(displacement / np.sqrt(4.0 / n), winding)
+        winding = np.where(walked.length > 0.0, walked.length / displacement, 1.0)
+    return Movement(displacement / np.sqrt(4.0 / walked.end.shape[1]), winding)
 
 
 def movement(claim: Claim, stored: Archive) -> Verdict:
     """B1."""
-    return decide_movement(claim, {rho: movement_of(paths(name)) for rho, name in FIGURES.items()})
+    return decide_movement(claim, {rho: movement_of(walks(name, stored)) for rho, name in FIGURES.items()})
 
 
 def decide_movement(claim: Claim, movements: Mapping[str, Movement]) -> Verdict:
@@ -137,8 +170,8 @@ def arrangement(claim: Claim, stored: Archive) -> Verdict:
     data = load_data(paper_experiment("figure-1")).X
     arrangements = {}
     for rho, name in FIGURES.items():
-        path = paths(name)
-        arrangements[rho] = arrangement_of(path[:, 0], path[:, -1], np.asarray(data), source)
+        walked = walks(name, stored)
+        arrangements[rho] = arrangement_of(walked.start, walked.end, np.asarray(data), source)
     return decide_arrangement(claim, arrangements)
 
 

@@ -1,4 +1,4 @@
-"""``python -m nystrom_lib.companion.claims.later``: compute the rows of the later checks and store them.
+"""``python -m nystrom_lib.companion.claims.later``: compute the rows of the later checks, and of B1, and store them.
 
 They take a few minutes, too long for every build of the book, and are the same on every run:
 ``results/later_checks.json`` keeps them, and a test computes some of them again.
@@ -26,7 +26,7 @@ from ..experiments.protocol import load_data
 from ..experiments.seeds import Axis, seed_for
 from ..results import provenance
 from ..studies import curvature
-from . import estimators
+from . import estimators, landmarks
 
 FILE = RESULTS / "later_checks.json"
 Row = dict[str, Any]
@@ -63,8 +63,8 @@ def end_point(name: str, j: int, *, twice: bool = False, steps: int = STEPS) -> 
     }  # fmt: skip
 
 
-def exact_pairs() -> Iterator[Row]:
-    """S4: the two estimators against the exact gradient, in every setting."""
+def pairs() -> Iterator[Row]:
+    """S4: the two estimators against each other and against the exact gradient, in every setting."""
     for setting in estimators.settings():
         yield from estimators.compare_with_exact(setting)
 
@@ -106,7 +106,10 @@ def _best_trace(name: str) -> float:
 def main(file: Path = FILE) -> int:
     """Compute and store."""
     with nl.threads(1):
-        checks = {"T4": list(end_points()), "S4": list(exact_pairs()), "A3": list(settings())}
+        checks = {
+            "B1": [row for name in landmarks.FIGURES.values() for row in landmarks.walk(name)],
+            "T4": list(end_points()), "S4": list(pairs()), "A3": list(settings()),
+        }  # fmt: skip
     here = provenance.environment()
     about = {
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
