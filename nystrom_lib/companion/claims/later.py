@@ -116,7 +116,8 @@ def main(file: Path = FILE) -> int:
         "by": "python -m nystrom_lib.companion.claims.later",
         **{name: here[name] for name in ("commit", "dirty", "cpu", "cores", "python", "library", "packages")},
     }
-    writing.text(file, json.dumps({"about": about, **checks}, indent=1) + "\n")
+    lists = [f'"{claim}": [\n' + ",\n".join(map(json.dumps, rows)) + "\n]" for claim, rows in checks.items()]
+    writing.text(file, "{\n" + ",\n".join([f'"about": {json.dumps(about)}', *lists]) + "\n}\n")  # a line for each row
     print(f"{file.name}: " + ", ".join(f"{len(rows)} rows of {claim}" for claim, rows in checks.items()))
     return 0
 
