@@ -25,6 +25,7 @@ import numpy as np
 from cycler import cycler
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogFormatterSciNotation, LogLocator, NullFormatter, ScalarFormatter
 from numpy.typing import ArrayLike, NDArray
@@ -186,6 +187,7 @@ def subplots(
     """
     height = 0.75 * width / columns * rows if height is None else height
     figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)  # which keeps its renderer, and the sizes of texts with it
     axes = figure.subplots(rows, columns, squeeze=False, **options)
     assert isinstance(axes, np.ndarray)
     return figure, axes
