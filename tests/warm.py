@@ -3,9 +3,8 @@
 Most of a short run would be that. A forked process has none of the threads of its parent and computes on one, to the
 same bits. Where a new interpreter is what is tested, ``sys.executable`` starts one.
 
-``warm.py SOCKET words…`` stands for ``python words…``: it hands over its folder, variables, outputs and words, passes
-signals on, and ends as the forked process does. If it is killed, so is that. ``warm.py serve SOCKET PID`` is the
-process that forks, for all processes of a run of the tests, whose first is PID and with which it ends.
+``warm.py SOCKET PID`` is the process that forks, for all processes of a run of the tests, whose first is PID and with
+which it ends; ``stand_in`` asks for a forked Python and stands for it.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import functools
+import gc
 import importlib
 import json
 import os
@@ -39,9 +39,7 @@ IMPORTED = (
 ROOMS = ("claims", "experiments", "figures", "results", "running", "studies")
 
 #: The folder of the socket and the first process of a run of the tests: the others find them in their environment.
-FOLDER, FIRST = "NYSTROM_TEST_FORKS", "NYSTROM_TEST_PROCESS"
-
-NOTHING = b"\0"
+FOLDER, FIRST = "NYSTROM_TEST_SOCKET", "NYSTROM_TEST_PROCESS"
 
 
 def begin() -> None:
@@ -58,7 +56,7 @@ def python() -> tuple[str, ...]:
     with contextlib.suppress(FileExistsError):  # somebody else was first
         os.mkdir(os.environ[FOLDER])
         inline = {"MPLBACKEND": "module://matplotlib_inline.backend_inline"}  # a kernel's own choice, before any import
-        command = [sys.executable, "-P", __file__, "serve", place, os.environ[FIRST]]
+        command = [sys.executable, "-P", __file__, place, os.environ[FIRST]]
         subprocess.run(command, env=os.environ | inline, stdin=subprocess.DEVNULL, start_new_session=True, check=True)
     end = time.monotonic() + 120
     while not os.path.exists(place):
@@ -73,7 +71,7 @@ def kernel() -> tuple[str, ...]:
 
 
 def _stand_in(place: str) -> tuple[str, ...]:
-    return sys.executable, "-S", "-E", __file__, place
+    return sys.executable, "-S", "-E", os.path.join(os.path.dirname(__file__), "stand_in.py"), place
 
 
 # -- the process that forks --------------------------------------------------------------------------------------
@@ -87,6 +85,7 @@ def serve(place: str, first: int) -> None:
     importlib.import_module("nystrom_lib").warm_up()
     _fork_kernels(place)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those who mind a process
+    gc.freeze()  # nobody looks through all of this for rubbish again
     with socket.socket(socket.AF_UNIX) as door:
         door.bind(f"{place}-")
         door.listen()
@@ -144,9 +143,10 @@ def mind(line: socket.socket) -> NoReturn:
         become(*json.loads(told), descriptors)
     for descriptor in descriptors:  # whose ends others wait for
         os.close(descriptor)
+    end = [os.pidfd_open(process)] if hasattr(os, "pidfd_open") else []  # else the end is seen a little later
     while True:
-        asked = line.recv(1) if select.select([line], [], [], 0.05)[0] else NOTHING
-        if asked != NOTHING:
+        if line in select.select([line, *end], [], [], 0.05)[0]:
+            asked = line.recv(1)
             os.kill(process, asked[0] if asked else signal.SIGKILL)
         ended, status = os.waitpid(process, os.WNOHANG)
         if ended:
@@ -213,37 +213,10 @@ def _end(code: Any) -> int:
     except OSError:
         code = 120
     if code is not None and code < 0:
-        _die_of(-code)
+        signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
     return (code or 0) & 0xFF
 
 
-def _die_of(number: int) -> NoReturn:
-    signal.signal(number, signal.SIG_DFL)
-    os.kill(os.getpid(), number)
-    os._exit(1)
-
-
-# -- the process that stands for it ------------------------------------------------------------------------------
-
-
-def stand(place: str, words: list[str]) -> NoReturn:
-    """Stand for a forked process."""
-    with socket.socket(socket.AF_UNIX) as line:
-        line.connect(place)
-        told = json.dumps([os.getcwd(), dict(os.environ), words]).encode()
-        socket.send_fds(line, [len(told).to_bytes(8, "big")], [0, 1, 2])
-        line.sendall(told)
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda number, _: line.sendall(bytes([number])))
-        answer = line.recv(2)
-        code = int.from_bytes(answer, "big", signed=True) if answer else 1
-        if code < 0:
-            _die_of(-code)
-        os._exit(code)
-
-
 if __name__ == "__main__":
-    if sys.argv[1] == "serve":
-        serve(sys.argv[2], int(sys.argv[3]))
-    else:
-        stand(sys.argv[1], sys.argv[2:])
+    serve(sys.argv[1], int(sys.argv[2]))

@@ -45,8 +45,9 @@ def find(experiment: Experiment, folder: Path) -> Stored | None:
     folder : Path
         Where results are stored, a Parquet file for each experiment, perhaps in a folder below.
     """
+    wanted = experiment.fingerprint
     for path in sorted(folder.rglob("*.parquet")):
-        if _fingerprint(path, path.stat().st_mtime_ns) != experiment.fingerprint:
+        if _fingerprint(path, path.stat().st_mtime_ns) != wanted:
             continue
         results, dataset = Results.load(path), _data(experiment.data, experiment.seed)
         if results.complete and dataset.sha256 == results.provenance["data"]["sha256"]:
