@@ -1,5 +1,6 @@
 """Settings shared by all tests."""
 
+import gc
 import os
 import signal
 import time
@@ -56,6 +57,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return next((i for i, part in enumerate(LONG) if part in path), len(LONG))
 
     items.sort(key=rank)
+
+
+gc.disable()  # until everything is imported and collected
+
+
+def pytest_collection_finish() -> None:
+    """Nobody looks for rubbish among all that was imported, again and again."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_configure() -> None:

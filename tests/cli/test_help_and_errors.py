@@ -132,7 +132,7 @@ def test_help_is_quick(tmp_path: Path) -> None:
     assert added < 0.3
 
 
-@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", ">&- 2>&-"])
+@pytest.mark.parametrize("closed", [">&-", "<&- 2>&-", ">&- 2>&-"])
 def test_a_stream_that_is_closed_is_no_error(tmp_path: Path, closed: str) -> None:
     """Catches a traceback about None, where a job has nowhere to print to, and text that ends up in a file of ours."""
     np.save(tmp_path / "a.npy", np.random.default_rng(0).normal(size=(40, 2)))

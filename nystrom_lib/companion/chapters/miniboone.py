@@ -37,9 +37,9 @@ class Parameters(Settings):
     batch_size: int = setting(value(5, "descent.batch_size"), at_least=1, meaning="batch size b")
     every: int = setting(value(5, "record.every"), at_least=1, meaning="R is evaluated every so many steps")
     seed: int = setting(SEED, at_least=0, meaning="seed of the initial sample and of the batches")
-    recompute: int = setting(200, at_least=0, meaning="how many of the first steps to compute again")
+    recompute: int = setting(100, at_least=0, meaning="how many of the first steps to compute again")
     timed_steps: int = setting(
-        400, at_least=1, meaning="steps to time in this run, from which the time of all T is scaled"
+        200, at_least=1, meaning="steps to time in this run, from which the time of all T is scaled"
     )
 
     def data(self) -> DataSource:
