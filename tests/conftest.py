@@ -12,8 +12,6 @@ import pytest
 from hypothesis.configuration import set_hypothesis_home_dir
 from ipykernel import kernelspec
 
-from nystrom_lib.companion.notebook import kernel
-
 from . import warm
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -82,6 +80,8 @@ def root() -> Path:
 @pytest.fixture(scope="module")
 def forked() -> Iterator[None]:
     """Kernels that are forked from a process which has everything imported."""
+    from nystrom_lib.companion.notebook import kernel
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kernel, "START", warm.kernel())
         yield

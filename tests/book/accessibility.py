@@ -14,9 +14,8 @@ SHA256 = "880970c081707360e64f34cea25ff91892f5bc95675b0776925b9709dd8a68bb"
 #: A page of each kind, and those with something of their own. All of them would take a minute more; of the long ones
 #: (the library's functions, the proof) a shorter one of their kind is looked at.
 PAGES = (
-    "intro", "playground", "theory/approximation", "notebooks/01_approximation", "notebooks/05_bigaussian",
-    "notebooks/10_descents", "notebooks/13_arena", "in_your_code", "large_data", "beyond", "learned", "claims",
-    "equations", "status", "api/datasets", "references", "search",
+    "intro", "playground", "theory/approximation", "notebooks/05_bigaussian", "notebooks/13_arena", "in_your_code",
+    "large_data", "beyond", "learned", "claims", "equations", "status", "api/datasets", "references", "search",
 )  # fmt: skip
 #: The contrast of every page, by day and by night, is measured by test_browser.py; axe, which takes long over it,
 #: looks at these.

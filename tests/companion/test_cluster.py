@@ -44,7 +44,7 @@ class LocalCluster:
         self._folder, self._root = folder, root
         self._file = folder / "scheduler.json"
         self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--no-show")
-        wait_until(self._file.is_file)
+        wait_until(lambda: self._file.is_file() and self._file.read_text().rstrip().endswith("}"))  # written to its end
         self.workers: list[subprocess.Popen[bytes]] = []
 
     @property

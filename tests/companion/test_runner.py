@@ -133,11 +133,11 @@ def test_a_damaged_store_is_not_computed_over(tmp_path: Path) -> None:
 
 
 def test_killed_again_and_again_the_run_ends_with_the_same_table(undisturbed: Results, tmp_path: Path) -> None:
-    """SIGKILL at 20 random moments and more, then a last run to the end."""
+    """SIGKILL at random moments, then a last run to the end."""
     whole = min(lifetime(tmp_path), 3.0)
     rng = np.random.default_rng(11)
     kills, counts = 0, []
-    while kills < 24:
+    while kills < 16:
         if small.kill_after(small.start(small.run_quietly, tmp_path), rng.uniform(0.0, whole)):
             kills += 1
         else:  # it got to the end: begin anew

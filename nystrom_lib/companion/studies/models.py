@@ -12,7 +12,7 @@ import json
 import multiprocessing
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import cache, cached_property
@@ -275,6 +275,15 @@ def load(path: Path) -> tuple[Study, pd.DataFrame, dict[str, Any]] | None:
     )
 
 
+def _in_turn(study: Study, left: Sequence[tuple[str, int]], jobs: int) -> Iterator[list[Row]]:
+    """The rows of each split, in this order: computed here, or by as many processes."""
+    if jobs == 1:
+        yield from (_alone(study, *key) for key in left)
+        return
+    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
+        yield from pool.map(_alone, *zip(*((study, *key) for key in left), strict=True))
+
+
 def _alone(study: Study, name: str, split: int) -> list[Row]:
     with threadpool_limits(1):
         return split_rows(study, name, split)
@@ -286,13 +295,12 @@ def main(study: Study = FULL, path: Path = NEW_RESULTS / FILE, log: Path = WORK 
     wanted = [(name, split) for split in range(study.splits) for name in TASKS]
     there = {(name, split): rows for of, name, split, rows in lines(log) if of == _plain(study)}
     log.parent.mkdir(parents=True, exist_ok=True)
-    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
-        left = [key for key in wanted if key not in there]
-        for key, rows in zip(left, pool.map(_alone, *zip(*((study, *key) for key in left), strict=True)), strict=True):
-            there[key] = rows
-            with log.open("a", encoding="utf-8") as file:
-                file.write("\n" + json.dumps([_plain(study), *key, rows]))  # after one that was cut off, too
-            print(f"models: {len(there)} of {len(wanted)} splits, {time.monotonic() - began:.0f} s", flush=True)
+    left = [key for key in wanted if key not in there]
+    for key, rows in zip(left, _in_turn(study, left, jobs), strict=True):
+        there[key] = rows
+        with log.open("a", encoding="utf-8") as file:
+            file.write("\n" + json.dumps([_plain(study), *key, rows]))  # after one that was cut off, too
+        print(f"models: {len(there)} of {len(wanted)} splits, {time.monotonic() - began:.0f} s", flush=True)
     table = [list(row.values()) for key in sorted(wanted) for row in there[key]]
     head = {"machine": provenance.session(threads={"splits": jobs, "each": 1}), "study": _plain(study)}
     columns = list(there[wanted[0]][0])
