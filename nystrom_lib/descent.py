@@ -494,7 +494,7 @@ def _steps(
                 raise DescentError(done + 1, engine.take(), step)
             restarts -= 1
             engine.restart()
-        used = budget.used(done)
+        used = 1.0 if engine.arrived and budget.iterations is None else budget.used(done)
         try:
             if progress is not None:
                 progress(done)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numba import njit
 
 import nystrom_lib as nl
 from nystrom_lib import _core
@@ -72,6 +73,30 @@ def test_pair_scalars(m: int, n: int, kind: type, radial: bool) -> None:
     assert np.all(found[:, n:] == -1) and np.all(t[:5] == -1)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n", [8, 17, 31, 50, 56])
+def test_registers_of_another_width_add_in_the_same_order(n: int, kind: type, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Catches results that depend in their last bits on the processor's registers: both widths, whatever is here."""
+    if n < vectors.BYTES // np.dtype(kind).itemsize:
+        return
+    rng = np.random.default_rng(n)
+    t, XA = rng.normal(size=(37, n)).astype(kind), rng.normal(size=(37, 6)).astype(kind)
+    sums = []
+    for register in (32, 64):
+        monkeypatch.setattr(vectors, "REGISTER", register)
+
+        @njit
+        def gather(t: Any, XA: Any, G: Any) -> None:
+            m, n = t.shape
+            width = XA.shape[1]
+            vectors.gather(t, vectors.address(t), n, vectors.address(XA), width, m, width, vectors.address(G), n)
+
+        sums.append(np.zeros((6, n), kind))
+        gather(t, XA, sums[-1])
+    assert np.array_equal(*sums)
+    assert sums[0] == pytest.approx(XA.T @ t, rel=1e-3, abs=1e-3)
+
+
 # In a process of its own: what it looks for ends the process.
 GUARDED = """
 import ctypes, mmap
@@ -121,6 +146,7 @@ def test_nothing_beyond_an_array_is_touched(root: Path) -> None:
 def test_vectors_have_lanes_for_their_elements() -> None:
     """Catches direct tests above that no longer reach a second vector."""
     assert vectors.BYTES // 8 == 8 and vectors.BYTES // 4 == 16 and vectors.ROWS == 4
+    assert vectors.BYTES % vectors.REGISTER == 0
 
 
 # --- the plain loops beside them ------------------------------------------------------------------------------------

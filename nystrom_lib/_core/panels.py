@@ -14,20 +14,17 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from llvmlite.binding import get_host_cpu_features
 from numba import types
 from numba.extending import intrinsic
 
 from .compile import ORDERED, PLAIN, inner, wide
 from .stages import Stage, leave, read, share
-from .vectors import _Vectors, _word, address, lanes, transpose
+from .vectors import REGISTER, _Vectors, _word, address, lanes, transpose
 
 unsigned = np.uintp  # indices that spare numba's test for negative ones, which stops LLVM from vectorising
 
-_AVX512 = bool(get_host_cpu_features().get("avx512f"))
-
-LANES = 8 if _AVX512 else 4  #: columns of a vector of doubles, here as wide as the processor's registers
-ROWS = 8 if _AVX512 else 4  #: rows done together
+LANES = REGISTER // 8  #: columns of a vector of doubles, here as wide as the processor's registers
+ROWS = LANES  #: rows done together
 VECTORS = 3  #: vectors of a block: times ROWS they are sums, and must leave some registers free
 WIDTH = 48  #: columns of a panel of landmarks
 DEPTH = 2 * WIDTH  #: rows that a factorisation takes at a time
@@ -51,7 +48,7 @@ def _kernel(kind: int):
 
         def generate(context, builder, signature, arguments):
             X, x_stride, count, T, t_stride, out, out_stride, columns = arguments
-            v = _Vectors(context, builder, types.float64, LANES * 8)
+            v = _Vectors(context, builder, types.float64, REGISTER)
             rows = range(ROWS)
             row = [_word(l) for l in rows]
             # where the coefficients among these rows begin: after the sum, or before it

@@ -2,7 +2,8 @@
 
 LLVM vectorises the innermost loop only, and for the short rows of a batch spends more on the ends of that loop than
 on its middle. Here a vector holds neighbouring columns, the loop over coordinates (or points) runs innermost with its
-sums in registers, and the last vector of a row overlaps the one before it, so that there are no ends.
+sums in registers, and the last vector of a row overlaps the one before it, so that there are no ends. In which order
+numbers are added depends on BYTES alone; how many vectors are done at a time, on what the processor's registers hold.
 
 Arrays come in by :func:`address`, with the number of elements between their rows; ``like`` is an array of their
 element type.
@@ -11,6 +12,7 @@ element type.
 from __future__ import annotations
 
 from llvmlite import ir
+from llvmlite.binding import get_host_cpu_features
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
@@ -18,6 +20,7 @@ from numba.extending import intrinsic
 from .compile import PLAIN, fuse, jit
 
 BYTES = 64  #: of a vector: the widest there are; narrower machines do a vector in several
+REGISTER = 64 if get_host_cpu_features().get("avx512f") else 32  #: bytes of a register; there are 16 of the narrow ones
 ROWS = 4  #: rows of a tile of scalars done together
 COORDINATES = 3  #: sums over points done together: d + 1 is a multiple for d = 2, 5, 8
 REGISTERS = 12  #: of sums over points: those that follow each other use different ones, and need not wait
@@ -125,12 +128,18 @@ class _Vectors:
         return self.builder.shuffle_vector(square[upper], square[upper | size], chosen)
 
     def columns(self, n, body) -> None:
-        """Cover n columns by pairs of vectors, then single ones: ``body(count, first column, columns done before)``."""
-        pairs = self.whole(n, 2 * self.lanes)
+        """Cover n columns by pairs of vectors, then single ones, two registers at a time or one.
+
+        ``body(first columns of these registers, columns done before or None)``.
+        """
+        vector = BYTES // self.size
+        pairs = self.whole(n, 2 * vector)
         with self.steps(_word(0), pairs, 2 * self.lanes) as (column, _):
-            body(2, column, None)
-        with self.steps(pairs, n, self.lanes) as (column, _):
-            body(1, self.not_beyond(column, n, self.lanes), column)
+            body([column, self.plus(column, self.lanes)], None)
+        with self.steps(pairs, n, vector) as (done, _):
+            first = self.not_beyond(done, n, vector)
+            with self.steps(first, self.plus(first, vector), self.lanes) as (column, _):
+                body([column], done)
 
 
 def _scalars(radial: bool):
@@ -140,13 +149,13 @@ def _scalars(radial: bool):
 
         def generate(context, builder, signature, arguments):
             _, t, t_stride, rows, rows_stride, m, columns, columns_stride, n, d = arguments
-            v = _Vectors(context, builder, signature.args[0].dtype)
+            v = _Vectors(context, builder, signature.args[0].dtype, REGISTER)
             with v.steps(_word(0), m, ROWS) as (row, _):
                 first = v.not_beyond(row, m, ROWS)
                 own = [v.plus(first, i) for i in range(ROWS)]
 
-                def block(count, column, done):
-                    places = [v.plus(column, i * v.lanes) for i in range(count)]
+                def block(places, done):
+                    count = len(places)
                     totals = v.sums(ROWS * count)
                     with v.steps(_word(0), d, 1) as (l, _):
                         loaded = [v.load(columns, l, columns_stride, k) for k in places]
@@ -182,11 +191,11 @@ def gather(typingctx, like, t, n, rows, rows_stride, m, width, out, out_stride):
 
     def generate(context, builder, signature, arguments):
         _, t, n, rows, rows_stride, m, width, out, out_stride = arguments
-        v = _Vectors(context, builder, signature.args[0].dtype)
+        v = _Vectors(context, builder, signature.args[0].dtype, REGISTER)
 
-        def block(count, column, done):
+        def block(places, done):
+            count = len(places)
             phases = REGISTERS // (COORDINATES * count)
-            places = [v.plus(column, i * v.lanes) for i in range(count)]
             whole = v.whole(m, phases)
             with v.steps(_word(0), width, COORDINATES) as (l0, _):
                 own = [v.plus(l0, i) for i in range(COORDINATES)]
@@ -209,7 +218,7 @@ def gather(typingctx, like, t, n, rows, rows_stride, m, width, out, out_stride):
                         parts = [builder.load(place) for place in totals[i * count + c :: COORDINATES * count]]
                         while len(parts) > 1:
                             parts = [builder.fadd(a, b) for a, b in zip(parts[::2], parts[1::2], strict=True)]
-                        total = parts[0] if done is None else v.only_from(builder.sub(done, column), parts[0])
+                        total = parts[0] if done is None else v.only_from(builder.sub(done, k), parts[0])
                         v.store(builder.fadd(v.load(out, l, out_stride, k), total), out, l, out_stride, k)
 
         v.columns(n, block)
@@ -220,13 +229,13 @@ def gather(typingctx, like, t, n, rows, rows_stride, m, width, out, out_stride):
 
 @intrinsic
 def transpose(typingctx, like, rows, rows_stride, m, n, out, out_stride):
-    """out[k, j] = rows[j, k] for m, n ≥ lanes, by squares of as many rows as a vector has lanes."""
+    """out[k, j] = rows[j, k] for m, n ≥ lanes, by squares of as many rows as a register has lanes."""
     word = count = types.intp
     signature = types.void(like, word, count, count, count, word, count)
 
     def generate(context, builder, signature, arguments):
         _, rows, rows_stride, m, n, out, out_stride = arguments
-        v = _Vectors(context, builder, signature.args[0].dtype)
+        v = _Vectors(context, builder, signature.args[0].dtype, REGISTER)
         with v.steps(_word(0), m, v.lanes) as (row, _), v.steps(_word(0), n, v.lanes) as (column, _):
             j, k = v.not_beyond(row, m, v.lanes), v.not_beyond(column, n, v.lanes)
             square = [v.load(rows, v.plus(j, i), rows_stride, k) for i in range(v.lanes)]

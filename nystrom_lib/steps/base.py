@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._validation import Array
-from ..objectives.base import Evaluate, Objective
+from ..objectives.base import Evaluate, Indices, Objective
 
 
 class Move(Protocol):
@@ -49,11 +49,29 @@ class StepRule(ABC):
         return Engine(self, objective, sample, batch_size)
 
 
+class Remembered:
+    """Evaluates all of the data, and remembers the last sample: a line search ends where the next step begins."""
+
+    def __init__(self, evaluate: Evaluate) -> None:
+        self._evaluate = evaluate
+        self._key, self._last = b"", (0.0, np.empty(0))
+
+    def __call__(self, sample: Array, batch: Indices) -> tuple[float, Array]:
+        key = sample.tobytes()
+        if key != self._key:
+            self._key, self._last = key, self._evaluate(sample, batch)
+        return self._last
+
+
 class Engine:
     """Steps of any rule on any objective."""
 
+    #: Whether no further step would lead anywhere, which a rule tells by an attribute of this name of its move.
+    arrived: bool = False
+
     def __init__(self, rule: StepRule, objective: Objective, sample: Array, batch_size: int) -> None:
-        self._evaluate = objective.prepare(len(sample), batch_size or len(objective.data))
+        evaluate = objective.prepare(len(sample), batch_size or len(objective.data))
+        self._evaluate = Remembered(evaluate) if rule.exact_only else evaluate
         self._move = rule.begin(objective, sample, self._evaluate)
         self._sample = self._good = sample.copy()
 
@@ -74,6 +92,7 @@ class Engine:
             if not np.isfinite(moved).all():
                 return i
             self._sample = moved
+        self.arrived = getattr(self._move, "arrived", False)
         return len(batches)
 
     def take(self) -> Array:

@@ -20,8 +20,8 @@ from .base import Move, StepRule
 class LBFGS(StepRule):
     r"""Limited-memory BFGS with a line search by ``scipy.optimize.line_search`` (strong Wolfe conditions).
 
-    The value never rises. Each step looks at the whole of the data a few times, so this is for small N; for large N
-    take :class:`Adam` with batches.
+    The value never rises. Each step looks at the whole of the data once or a few times, so this is for small N; for
+    large N take :class:`Adam` with batches. Where not even the direction of the gradient leads lower, it stays.
 
     Parameters
     ----------
@@ -56,8 +56,11 @@ class Curved:
         self.past: deque[tuple[Array, Array, float]] = deque(maxlen=memory)
         self.length, self.evaluate = length, evaluate
         self.before: tuple[Array, Array] | None = None
+        self.arrived = False
 
     def __call__(self, sample: Array, value: float, gradient: Array, used: float) -> Array:
+        if self.arrived:
+            return sample.copy()
         if self.before is not None:
             self._learn(sample - self.before[0], gradient - self.before[1])
         self.before = sample, gradient
@@ -89,7 +92,7 @@ class Curved:
         return -q
 
     def _search(self, sample: Array, value: float, gradient: Array, direction: Array) -> float:
-        """How far to go: 0 where nothing lower is found, and then the past is forgotten."""
+        """How far to go: 0 where nothing lower is found, and then the past is forgotten; without one, that is it."""
         from scipy.optimize import line_search
 
         look = _Look(self.evaluate, sample.shape)
@@ -102,6 +105,7 @@ class Curved:
         if length is None or not look.value((sample + length * direction).ravel()) <= value:
             length = _backtrack(look, sample, value, gradient, direction)
         if length == 0.0:
+            self.arrived = not self.past
             self.past.clear()
             self.length *= 0.25
         return float(length)
@@ -110,27 +114,21 @@ class Curved:
         """Forget the past, shorter first steps."""
         self.past.clear()
         self.before = None
+        self.arrived = False
         self.length *= 0.25
 
 
 class _Look:
-    """Value and gradient of flat samples; the last is remembered, for scipy asks for the two apart."""
+    """Value and gradient of flat samples, for which scipy asks apart."""
 
     def __init__(self, evaluate: Evaluate, shape: tuple[int, ...]) -> None:
         self.evaluate, self.shape = evaluate, shape
-        self.last: tuple[bytes, float, Array] = (b"", 0.0, np.empty(0))
-
-    def _at(self, flat: Array) -> tuple[bytes, float, Array]:
-        key = flat.tobytes()
-        if key != self.last[0]:
-            self.last = (key, *self.evaluate(flat.reshape(self.shape), EVERYTHING))
-        return self.last
 
     def value(self, flat: Array) -> float:
-        return self._at(flat)[1]
+        return self.evaluate(flat.reshape(self.shape), EVERYTHING)[0]
 
     def gradient(self, flat: Array) -> Array:
-        return self._at(flat)[2].ravel()
+        return self.evaluate(flat.reshape(self.shape), EVERYTHING)[1].ravel()
 
 
 def _backtrack(look: _Look, sample: Array, value: float, gradient: Array, direction: Array) -> float:

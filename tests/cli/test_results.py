@@ -1,4 +1,4 @@
-"""``verify``, ``compare`` and ``paper``."""
+"""``verify``, ``compare``, ``paper`` and ``beyond``."""
 
 import shutil
 from pathlib import Path
@@ -122,3 +122,19 @@ def test_paper_stopped_by_ctrl_c_says_what_is_stored(tmp_path: Path) -> None:
 def test_paper_refuses_a_file_as_a_folder(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("", encoding="utf-8")
     assert "is a file" in refused(call("paper", "figure-1", f"--{name}", tmp_path / name, cwd=tmp_path), 2)
+
+
+def test_beyond_stopped_by_ctrl_c_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    """Catches a finished repetition that is done again, and an experiment that is called done before it is saved."""
+    out, work = tmp_path / "out", tmp_path / "work"
+    words = ["beyond", "bigaussian-1.kmeans-radial", "bigaussian-1.KMeans", "bigaussian-1.uniform-radial",
+             "--out", out, "--work", work, "--jobs", 2]  # fmt: skip
+    said = refused(interrupt(words, tmp_path, lambda: repetitions_stored(work) > 2), 130)
+    saved = [Results.load(path) for path in out.glob("*.parquet")]
+    assert said.startswith(f"Stopped: {len(saved)} of 3 experiments are done") and said.endswith("goes on from there.")
+    assert 2 < repetitions_stored(work) < 33
+    fine(call(*words, cwd=tmp_path))
+    names = {"bigaussian-1.kmeans-radial", "bigaussian-1.KMeans", "bigaussian-1.uniform-radial"}
+    assert {path.stem for path in out.glob("*.parquet")} == names
+    first = Results.load(out / "bigaussian-1.kmeans-radial.parquet")
+    assert first.complete and len(first.provenance["sessions"]) == 2, "the second went on with what the first had done"

@@ -12,6 +12,7 @@ import struct
 import subprocess
 import termios
 import textwrap
+import threading
 import time
 from collections import deque
 from pathlib import Path
@@ -270,6 +271,45 @@ def test_ctrl_c_ends_within_two_seconds_and_says_how_to_go_on(tmp_path: Path, ro
     if what == "many":
         assert int(found[1]) > 0
         assert run(EXPERIMENT.replace(m=int(found[1])), tmp_path, progress=False).complete
+
+
+def test_several_at_a_time_each_given_as_soon_as_it_is_done() -> None:
+    """Catches one that waits for another, more at a time than asked for, and items left out or done twice."""
+    gate, busy, most = threading.Event(), 0, 0
+
+    def work(item: int) -> int:
+        nonlocal busy, most
+        busy += 1
+        most = max(most, busy)
+        if item == 0:
+            assert gate.wait(60)
+        busy -= 1
+        return 10 * item
+
+    given = []
+    for item, result in runner.several(work, range(6), 2):
+        given.append((item, result))
+        if len(given) == 5:
+            gate.set()
+    assert given[-1] == (0, 0), "the others did not wait for it"
+    assert sorted(given) == [(item, 10 * item) for item in range(6)]
+    assert most == 2
+
+
+def test_an_error_of_one_of_several_ends_them_all() -> None:
+    """Catches a failure that is noticed only when everything else is done, or never."""
+    begun = []
+
+    def work(item: int) -> int:
+        begun.append(item)
+        if item == 1:
+            raise OSError("the disk is full")
+        return item
+
+    with pytest.raises(OSError, match="full"):
+        for _ in runner.several(work, range(9), 1):
+            pass
+    assert begun == [0, 1]
 
 
 def sessions_begun(folder: Path) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -248,6 +249,40 @@ def test_lbfgs_arrives(kernel: str) -> None:
     assert np.abs(objective.gradient(run.sample)).max() < 1e-4 * np.abs(objective.gradient(S)).max()
 
 
+class Counted(nl.RadialSKD):
+    """Writes down every sample it is asked about."""
+
+    def prepare(self, n: int, points: int) -> Any:
+        """The same."""
+        self.asked: list[bytes] = []
+        evaluate = super().prepare(n, points)
+
+        def noted(sample: Floats, batch: Any) -> Any:
+            self.asked.append(sample.tobytes())
+            return evaluate(sample, batch)
+
+        return noted
+
+
+def test_lbfgs_asks_once_about_each_sample_and_no_more_when_it_has_arrived() -> None:
+    """Catches a step that evaluates again where its line search ended, and searches from a minimum without end."""
+    X, S = cloud(2, 60, 5)
+    objective = Counted(KERNEL, X)
+    run = nl.descend(objective, S, nl.LBFGS(), iterations=2_000)
+    assert run.steps == 2_000
+    asked = objective.asked
+    assert all(a != b for a, b in pairwise(asked))
+    assert len(asked) < 300
+    assert np.abs(objective.gradient(run.sample)).max() < 1e-6 * np.abs(objective.gradient(S)).max()
+
+
+def test_lbfgs_ends_when_it_has_arrived_if_it_was_given_seconds() -> None:
+    """Catches an hour spent at a minimum."""
+    X, S = cloud(2, 60, 5)
+    run = nl.descend(nl.RadialSKD(KERNEL, X), S, nl.LBFGS(), seconds=3600.0)
+    assert 0 < run.steps < 2_000
+
+
 def test_lbfgs_solves_a_quadratic_in_as_many_steps_as_it_has_directions() -> None:
     """Catches a wrong two-loop recursion: with exact line searches it is conjugate gradients."""
 
@@ -308,7 +343,11 @@ def test_lbfgs_stays_where_nothing_lower_is_found() -> None:
     move, sample = lbfgs.Curved(5, 0.1, f), np.zeros((2, 2))
     move._learn(np.eye(2), np.eye(2))
     assert np.array_equal(move(sample, *f(sample, None), 0.0), sample)
-    assert not move.past and move.length == 0.025
+    assert not move.past and move.length == 0.025 and not move.arrived, "the past may have misled it"
+    assert np.array_equal(move(sample, *f(sample, None), 0.0), sample)
+    assert move.arrived
+    move.restart()
+    assert not move.arrived
 
 
 @pytest.mark.parametrize("rule", [nl.FixedStep(0.01), nl.Momentum(0.01), nl.Adam(0.01), nl.LBFGS()], ids=repr)

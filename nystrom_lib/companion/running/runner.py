@@ -10,7 +10,7 @@ import logging
 import queue
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -33,6 +33,7 @@ PATIENCE_SECONDS = 1.0
 #: How often the bar moves while nothing is finished.
 TICK_SECONDS = 0.2
 
+Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
@@ -299,6 +300,39 @@ def interruptible(work: Callable[[], Result], interrupted: Callable[[], object] 
         raise value
     done: Result = value
     return done
+
+
+def several(work: Callable[[Item], Result], items: Iterable[Item], count: int) -> Iterator[tuple[Item, Result]]:
+    """Do ``work`` on every item, ``count`` at a time on threads, and give each with its result as soon as it is done.
+
+    What Ctrl-C or an error of one finds under way is left to itself, on threads that end with the process.
+    """
+    left = deque(items)
+    total = len(left)
+    results: queue.SimpleQueue[tuple[Item, bool, Any]] = queue.SimpleQueue()
+
+    def task() -> None:
+        while left:
+            try:
+                item = left.popleft()
+            except IndexError:  # another thread was quicker
+                return
+            try:
+                results.put((item, True, work(item)))
+            except BaseException as error:
+                left.clear()
+                results.put((item, False, error))
+
+    for _ in range(count):
+        threading.Thread(target=task, daemon=True).start()
+    try:
+        for _ in range(total):
+            item, good, value = results.get()
+            if not good:
+                raise value
+            yield item, value
+    finally:
+        left.clear()
 
 
 def recompute(problem: Problem, repetitions: Iterable[int], threads: int | None = None) -> dict[int, Outcome]:
