@@ -199,22 +199,38 @@ def test_the_paper_s_four_problems_come_first() -> None:
     assert [each.paper is not None for each in PROBLEMS.values()] == [True] * 4 + [False] * 4
 
 
+def beyond_results(name: str) -> Results:
+    return Results.load(RESULTS / "beyond" / f"{name}.parquet")
+
+
 def test_only_the_end_of_a_descent_that_lets_rounding_grow_may_drift() -> None:
     from nystrom_lib.companion.results.comparing import differences, row
 
-    stored = Results.load(RESULTS / "beyond" / "abalone.uniform-trace.parquet")
-    still = Results.load(RESULTS / "beyond" / "abalone.KMeans.parquet")
+    stored, still = beyond_results("abalone.uniform-trace"), beyond_results("abalone.KMeans")
     pairs = [(0, 1.005, 1.0)]
     assert row("E_tr", "optimised", pairs, stored)["within"]
     assert not row("E_tr", "optimised", [(0, 1.03, 1.0)], stored)["within"]
     assert not row("E_tr", "initial", pairs, stored)["within"]
     assert not row("E_tr", "optimised", pairs, still)["within"]
-    adapts, fixed = (Results.load(RESULTS / "beyond" / f"abalone.steps-{rule}.parquet") for rule in ("adam", "fixed"))
+    adapts, fixed = (beyond_results(f"abalone.steps-{rule}") for rule in ("adam", "fixed"))
     # what was descended on comes out alike, the rest does as well, and the ways there part
     assert row("R", "optimised", pairs, adapts)["within"]
     assert row("E_tr", "optimised", [(0, 1.2, 1.0)], adapts)["within"]
     assert not row("R", "optimised", [(0, 1.03, 1.0)], adapts)["within"]
     assert not row("R", "optimised", pairs, fixed)["within"]
+    # neither R nor the error was descended on
+    weighted = beyond_results("abalone.uniform-weighted")
+    assert row("R", "optimised", [(0, 1.2, 1.0)], weighted)["within"]
+    assert row("E_tr", "optimised", [(0, 1.2, 1.0)], weighted)["within"]
+    # an error of a ten-millionth of the trace has many minima beside each other
+    tiny = beyond_results("bigaussian-1.uniform-trace")
+    assert row("E_tr", "optimised", [(0, 1.1, 1.0)], tiny)["within"]
+    assert row("trace", "optimised", [(0, 4.0e-4, 3.6e-4)], tiny)["within"]
+    assert not row("trace", "optimised", [(0, 7.2e-4, 3.6e-4)], tiny)["within"]
+    # where rounding chooses the start, both stages may drift, but not what is the same for all
+    batches = beyond_results("magic.MiniBatchKMeans")
+    assert row("E_tr", "initial", [(0, 1.1, 1.0)], batches)["within"]
+    assert not row("trace", "constant", [(-1, 1.1, 1.0)], batches)["within"]
     for results, compared in ((adapts, False), (fixed, True)):
         table = differences(results.outcomes, results.outcomes, results)
         assert ("curve" in set(table["quantity"])) == compared

@@ -136,7 +136,7 @@ def machine_table(results: Mapping[str, Results]) -> str:
 
 def _machine(session: Mapping[str, Any]) -> tuple[str, ...]:
     packages = session["packages"]
-    shown = ("numpy", "scipy", "numba")
+    shown = ("numpy", "scipy", "numba", "scikit-learn")
     return (
         f"{session['cpu']}, {session['cores']} cores",
         session["system"],

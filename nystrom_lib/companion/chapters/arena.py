@@ -48,11 +48,11 @@ class Parameters(OnProblems):
 
 
 def _machine(machine: dict[str, Any]) -> str:
-    pairs = machine["threads"]
+    pairs, packages = machine["threads"], machine["packages"]
     return (
         f"measured on {machine['started'][:10]} on an {machine['cpu']} with {machine['cores']} cores, "
         f"{pairs['trials']} trials at a time with {pairs['each']} thread each; nystrom_lib {machine['library']}, "
-        f"scikit-learn {machine['scikit_learn']}, numpy {machine['packages']['numpy']}"
+        f"scikit-learn {packages['scikit-learn']}, numpy {packages['numpy']}"
     )
 
 

@@ -220,6 +220,11 @@ class Polynomial(KernelFamily):
 class InitialSample(Component):
     """How S⁽⁰⁾ is chosen."""
 
+    @property
+    def drifts(self) -> bool:
+        """Does rounding grow on the way until it decides which points are chosen?"""
+        return False
+
     @abstractmethod
     def draw(self, kernel: nl.Kernel, data: Array, n: int, seed: np.random.SeedSequence) -> Array:
         """n landmark points, a row for each."""
@@ -250,9 +255,9 @@ class Descent(Component):
         return False
 
     @property
-    def on_R(self) -> bool:
-        """Is it R that is descended on?"""
-        return True
+    def lowers(self) -> str:
+        """What is descended on, among what is stored: "R", "error", or nothing of it ("")."""
+        return "R"
 
     @property
     @abstractmethod

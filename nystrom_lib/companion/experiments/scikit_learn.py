@@ -119,6 +119,11 @@ class ScikitLearnCentres(InitialSample):
     kind: ClassVar[str] = "scikit-learn"
     by: str = setting(choices=("KMeans", "MiniBatchKMeans", "BisectingKMeans"))
 
+    @property
+    def drifts(self) -> bool:
+        """Batches choose among centres by counts, which turn on single points."""
+        return self.by == "MiniBatchKMeans"
+
     def draw(self, kernel: nl.Kernel, data: Array, n: int, seed: np.random.SeedSequence) -> Array:
         """On one thread, so that its sums are always formed in one order."""
         method = getattr(_sklearn("cluster"), self.by)

@@ -154,9 +154,9 @@ class Descend(Descent):
         return isinstance(self.rule, Adam | LBFGS)
 
     @property
-    def on_R(self) -> bool:
-        """One of several objectives."""
-        return self.objective == nl.RadialSKD.name
+    def lowers(self) -> str:
+        """Its objective, if it is stored."""
+        return _lowered(self.objective)
 
     def descend(
         self, kernel: nl.Kernel, data: Array, start: Array, seed: np.random.SeedSequence, *, constant: float, **how: Any
@@ -196,9 +196,9 @@ class FindLandmarks(Descent):
         return True
 
     @property
-    def on_R(self) -> bool:
-        """Only if asked for."""
-        return self.method == nl.RadialSKD.name
+    def lowers(self) -> str:
+        """What its method stands for."""
+        return _lowered(self.method)
 
     def descend(
         self, kernel: nl.Kernel, data: Array, start: Array, seed: np.random.SeedSequence, **how: Any
@@ -209,6 +209,10 @@ class FindLandmarks(Descent):
             progress=how.get("progress"),
         )  # fmt: skip
         return _arrived(landmarks.sample, landmarks.steps)
+
+
+def _lowered(objective: str) -> str:
+    return {nl.RadialSKD.name: "R", nl.WeightedSKD.name: ""}.get(objective, "error")
 
 
 def _arrived(sample: Array, steps: int) -> nl.Descent:

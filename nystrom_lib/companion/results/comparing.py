@@ -11,6 +11,7 @@ import pandas as pd
 
 from ..errors import VerificationError
 from ..experiments.outcome import STAGES, TIMINGS, Array, Outcome
+from ..wording import FACTORS
 from .table import QUANTITIES, Results
 from .tolerances import Tolerance, tolerance_after_drift, tolerance_for
 
@@ -113,12 +114,21 @@ def differences(found: Mapping[int, Outcome], stored: Mapping[int, Outcome], res
 
 def row(quantity: str, stage: str, pairs: list[tuple[int, float, float]], results: Results) -> dict[str, Any]:
     """One row of that table, from (repetition, found, stored) of each repetition."""
-    descent = results.experiment.descent
-    drifted = stage == STAGES[-1] and descent.drifts
-    tolerance = (
-        tolerance_after_drift(quantity, descent.on_R) if drifted else tolerance_for(quantity, results.constants)
-    )
+    tolerance = _after_drift(quantity, stage, results) or tolerance_for(quantity, results.constants)
     return {"quantity": quantity, "stage": stage, **_worst(pairs, tolerance)}
+
+
+def _after_drift(quantity: str, stage: str, results: Results) -> Tolerance | None:
+    """What is allowed where rounding grew, at this stage or before it; None where it did not."""
+    initial, descent = results.experiment.initial, results.experiment.descent
+    if initial.drifts and stage in STAGES:
+        return tolerance_after_drift(quantity, lowered=False)
+    if not descent.drifts or stage != STAGES[-1]:
+        return None
+    lowered = descent.lowers == ("R" if quantity == "R" else "error")
+    unit = {"trace": 1.0, FACTORS["trace"]: results.constants.get("trace", 0.0)}.get(quantity, 0.0)
+    floor = 3e-8 * results.provenance["data"]["N"] / unit if unit else 0.0
+    return tolerance_after_drift(quantity, lowered, floor)
 
 
 def _elements(j: int, found: Array | None, stored: Array | None) -> list[tuple[int, float, float]]:

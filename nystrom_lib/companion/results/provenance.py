@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_info
 
 from ...datasets import Dataset
 
-PACKAGES = ("numpy", "scipy", "numba", "llvmlite", "pandas", "pyarrow", "dask", "distributed")
+PACKAGES = ("numpy", "scipy", "numba", "llvmlite", "scikit-learn", "pandas", "pyarrow", "dask", "distributed")
 _PACKAGE_FOLDER = Path(__file__).resolve().parents[2]
 #: Where git finds them, a hook's above all, it looks there and not into the folder it is told.
 _ELSEWHERE = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE")

@@ -204,7 +204,7 @@ def lines(log: Path) -> list[Any]:
 
 def save(table: pd.DataFrame, path: Path, *, jobs: int) -> Path:
     """The table and the machine it was measured on, as JSON, a line for each trial."""
-    machine = provenance.session(threads={"trials": jobs, "each": 1}, scikit_learn=provenance.version("scikit-learn"))
+    machine = provenance.session(threads={"trials": jobs, "each": 1})
     rows = [
         json.dumps([*row[:4], round(row[4], 4), row[5], float(f"{row[6]:.8g}")])
         for row in table[COLUMNS].astype(object).where(table[COLUMNS].notna(), None).itertuples(index=False)
