@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,11 @@ def whole(path: Path, write: Callable[[Path], object]) -> None:
         os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)
+
+
+def finished(paths: Iterable[Path]) -> list[Path]:
+    """The files that are whole, in order: without those that :func:`whole` is filling just now, here or elsewhere."""
+    return sorted(path for path in paths if not path.name.startswith("."))
 
 
 def text(path: Path, content: str) -> None:

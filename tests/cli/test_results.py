@@ -43,6 +43,7 @@ def test_verify_finds_a_number_that_differs(stored: Path, tmp_path: Path) -> Non
 def test_verify_reports_a_damaged_file_and_goes_on(stored: Path, tmp_path: Path) -> None:
     shutil.copy(stored / "small.parquet", tmp_path)
     (tmp_path / "broken.parquet").write_bytes(b"no results at all")
+    (tmp_path / ".0123456789ab.part.parquet").write_bytes(b"PAR1")  # another process is just saving its results
     done = call("verify", "--results", tmp_path, "-k", 1, cwd=tmp_path)
     assert refused(done, 1) == "1 of 2 do not agree: broken."
     assert "damaged or not one of ours" in done.stderr and "agrees" in done.stdout

@@ -62,6 +62,7 @@ def small(method: str, n: int = 5) -> Experiment:
 def test_constants_are_taken_from_results_of_the_same_matrix(tmp_path: Path) -> None:
     first = run_sharing(small("trace"), tmp_path / "work", (tmp_path,), progress=False)
     first.save(tmp_path / "first.parquet")
+    (tmp_path / ".0123456789ab.part.parquet").write_bytes(b"PAR1")  # another process is just saving its results
     sha256 = first.provenance["data"]["sha256"]
     assert shared_constants(small("radial"), sha256, (tmp_path,)) == first.constants
     assert shared_constants(small("radial", n=6), sha256, (tmp_path,)) is None

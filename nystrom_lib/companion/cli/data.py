@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ... import _writing as writing
 from ..._validation import did_you_mean
 from ..errors import CompanionError, ConfigurationError
 from .base import GROUP, Group, Whole, table
@@ -112,7 +113,7 @@ def _recorded() -> dict[str, set[str]]:
     from ..results.table import Results
 
     hashes: dict[str, set[str]] = {}
-    for path in sorted(RESULTS.glob("*.parquet")):
+    for path in writing.finished(RESULTS.glob("*.parquet")):
         origin = Results.load(path).provenance["data"]
         hashes.setdefault(origin["name"], set()).add(origin["sha256"])
     return hashes

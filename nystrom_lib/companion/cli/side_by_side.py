@@ -48,7 +48,7 @@ def summarise(folder: Path, members: list[Member]) -> pd.DataFrame:
 
     rows: list[dict[str, Any]] = []
     for member in members:
-        for path in sorted((folder / member.folder / "results").glob("*.parquet")):
+        for path in writing.finished((folder / member.folder / "results").glob("*.parquet")):
             rows.append({"run": member.label, "results": path.stem, **_medians(Results.load(path))})
     return pd.DataFrame(rows) if rows else pd.DataFrame({"run": [member.label for member in members]})
 

@@ -105,15 +105,21 @@ def agreement(tables: Mapping[str, pd.DataFrame]) -> Figure:
 
 
 @style.drawn
-def decays(curves: Mapping[str, Mapping[str, pd.DataFrame]]) -> Figure:
-    """A panel for each problem: R against steps for each rule, the median and, shaded, all repetitions."""
+def decays(curves: Mapping[str, Mapping[str, pd.DataFrame]], against: str = "iteration") -> Figure:
+    """A panel for each problem: R against steps, or against seconds, for each rule.
+
+    The median and, shaded, all repetitions.
+    """
     figure, axes = style.subplots(1, len(curves), height=2.9)
     for panel, (problem, rules) in zip(axes[0], curves.items(), strict=True):
         for (rule, curve), look in zip(rules.items(), _looks(), strict=False):
-            panel.plot(curve["iteration"], curve["median"], label=rule, **look)
-            panel.fill_between(curve["iteration"], curve["low"], curve["high"], color=look["color"], alpha=0.12, lw=0)
+            some = curve[curve[against] > 0.0] if against == "seconds" else curve
+            panel.plot(some[against], some["median"], label=rule, **look)
+            panel.fill_between(some[against], some["low"], some["high"], color=look["color"], alpha=0.12, lw=0)
         panel.set_yscale("log")
-        style.label(panel, "step", "$R$", PROBLEMS[problem].title)
+        if against == "seconds":
+            panel.set_xscale("log")
+        style.label(panel, "step" if against == "iteration" else against, "$R$", PROBLEMS[problem].title)
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
     return figure

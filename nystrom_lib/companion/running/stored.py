@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ... import _writing as writing
 from ...datasets import Dataset
 from ..experiments.components import DataSource
 from ..experiments.config import Experiment
@@ -46,7 +47,7 @@ def find(experiment: Experiment, folder: Path) -> Stored | None:
         Where results are stored, a Parquet file for each experiment, perhaps in a folder below.
     """
     wanted = experiment.fingerprint
-    for path in sorted(folder.rglob("*.parquet")):
+    for path in writing.finished(folder.rglob("*.parquet")):
         if _fingerprint(path, path.stat().st_mtime_ns) != wanted:
             continue
         results, dataset = Results.load(path), _data(experiment.data, experiment.seed)

@@ -82,7 +82,19 @@ def rank_correlation(table: pd.DataFrame, stage: str = STAGES[-1]) -> float:
     return float(spearmanr(some["R"], some["E_tr"]).statistic)
 
 
-def curves(results: Results) -> pd.DataFrame:
-    """R along recorded descents: median, lowest and highest over the repetitions at each step looked at."""
+def curves(results: Results, rests: bool = False) -> pd.DataFrame:
+    """R along recorded descents: median, lowest and highest over the repetitions at each step looked at.
+
+    The column seconds is the median of what the descents took, in equal parts for all steps; for a rule that
+    ``rests``, for those up to which R last changed.
+    """
     grouped = results.curves.groupby("iteration")["R"]
-    return pd.DataFrame({"median": grouped.median(), "low": grouped.min(), "high": grouped.max()}).reset_index()
+    table = pd.DataFrame({"median": grouped.median(), "low": grouped.min(), "high": grouped.max()}).reset_index()
+    last = results.curves.groupby("repetition").apply(_last_change).median() if rests else table["iteration"].max()
+    seconds = results.table["seconds"].median()
+    return table.assign(seconds=seconds * (table["iteration"] / last).clip(upper=1.0))
+
+
+def _last_change(curve: pd.DataFrame) -> float:
+    """The first look of a recorded descent at the value that it ended with, to the last bit."""
+    return float(curve["iteration"][curve["R"] == curve["R"].iloc[-1]].iloc[0])
