@@ -199,6 +199,18 @@ def test_the_paper_s_four_problems_come_first() -> None:
     assert [each.paper is not None for each in PROBLEMS.values()] == [True] * 4 + [False] * 4
 
 
+def test_seconds_are_shared_out_among_the_steps_that_cost_some() -> None:
+    """Catches a rule that rests and whose first steps are made to look as dear as all."""
+    even, rests = (studies.curves(beyond_results("abalone.steps-lbfgs"), rests) for rests in (False, True))
+    total = beyond_results("abalone.steps-lbfgs").table["seconds"].median()
+    assert even["seconds"].iloc[0] == rests["seconds"].iloc[0] == 0.0
+    assert even["seconds"].iloc[-1] == rests["seconds"].iloc[-1] == pytest.approx(total)
+    assert np.allclose(np.diff(even["seconds"]), total / (len(even) - 1))
+    last = int(np.argmax(rests["seconds"]))
+    assert 0 < last < len(rests) // 2, "it arrives in the first half, and what follows costs nothing"
+    assert np.allclose(np.diff(rests["seconds"][: last - 1]), rests["seconds"].iloc[1])
+
+
 def beyond_results(name: str) -> Results:
     return Results.load(RESULTS / "beyond" / f"{name}.parquet")
 
