@@ -92,7 +92,7 @@ def curves(results: Results, rests: bool = False) -> pd.DataFrame:
     table = pd.DataFrame({"median": grouped.median(), "low": grouped.min(), "high": grouped.max()}).reset_index()
     last = results.curves.groupby("repetition").apply(_last_change).median() if rests else table["iteration"].max()
     seconds = results.table["seconds"].median()
-    return table.assign(seconds=seconds * (table["iteration"] / last).clip(upper=1.0))
+    return table.assign(seconds=seconds * (table["iteration"] / max(last, 1)).clip(upper=1.0))
 
 
 def _last_change(curve: pd.DataFrame) -> float:
