@@ -7,6 +7,7 @@ in again and gives the same run.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -168,7 +169,13 @@ def advised_iterations(batch_size: int | None) -> int:
 
 
 def advised_step(
-    kernel: Kernel, data: ArrayLike, sample: ArrayLike, batch_size: int | None = None, *, seed: int = 0
+    kernel: Kernel,
+    data: ArrayLike,
+    sample: ArrayLike,
+    batch_size: int | None = None,
+    *,
+    seed: int = 0,
+    seconds: float | None = None,
 ) -> float:
     """γ: the step that lowers R most in a short trial, halved.
 
@@ -187,6 +194,8 @@ def advised_step(
         b, or None for the exact gradient.
     seed
         Decides which points and which batches the trials see.
+    seconds
+        For all trials together, if given: the best step by then, or the first, which moves no landmark far.
 
     Returns
     -------
@@ -203,23 +212,29 @@ def advised_step(
     >>> bool((run.values[1:] < run.values[:-1]).all())
     True
     """
+    end = float("inf") if seconds is None else time.perf_counter() + check.positive("seconds", seconds)
     kernel, data, start = checked(kernel, data, sample)
     some = _some(data, _TRIED_ON, seed)
-    how: dict[str, Any] = {"iterations": _TRIAL[batch_size is not None]}
+
+    def in_time(done: int) -> None:
+        if time.perf_counter() > end:
+            raise TimeoutError
+
+    how: dict[str, Any] = {"iterations": _TRIAL[batch_size is not None], "progress": in_time}
     if batch_size is not None:
         how |= {"batch_size": batch_size, "seed": _seed(seed, _BATCHES)}
 
-    def reached(step: float) -> float:
+    def lowered(step: float) -> float:
         descend = gradient_descent if batch_size is None else stochastic_gradient_descent
         try:
-            end = descend(kernel, some, start, step=step, **how).sample
+            reached = descend(kernel, some, start, step=step, **how).sample
         except DescentError:
             return float("inf")
-        return radial_skd(kernel, some, end, constant=False)
+        return radial_skd(kernel, some, reached, constant=False)
 
     # a second thread is a gain only where there is much to do in each step
     with threads(1) if len(start) <= _FEW else nullcontext():
-        best = _lowest(reached, _first_step(kernel, some, start))
+        best = _lowest(lowered, _first_step(kernel, some, start))
     return _rounded(0.5 * best * (len(some) / len(data)) ** 2, 2)
 
 
@@ -322,21 +337,25 @@ def _first_step(kernel: Kernel, data: Array, sample: Array) -> float:
 
 
 def _lowest(value: Callable[[float], float], first: float) -> float:
-    """Double or halve until two in a row are no better than the best so far; the best."""
-    best, lowest = first, value(first)
-    for factor in (2.0, 0.5):
-        step, worse = best, 0
-        for _ in range(_MOST_TRIALS):
-            step *= factor
-            now = value(step)
-            if now < lowest - _ROUNDING * abs(lowest):
-                best, lowest, worse = step, now, 0
-            else:
-                worse += 1
-            if worse == 2:
+    """Double or halve until two in a row are no better than the best so far, or time is over; the best."""
+    best = first
+    try:
+        lowest = value(first)
+        for factor in (2.0, 0.5):
+            step, worse = best, 0
+            for _ in range(_MOST_TRIALS):
+                step *= factor
+                now = value(step)
+                if now < lowest - _ROUNDING * abs(lowest):
+                    best, lowest, worse = step, now, 0
+                else:
+                    worse += 1
+                if worse == 2:
+                    break
+            if best != first:
                 break
-        if best != first:
-            break
+    except TimeoutError:
+        pass
     return best
 
 

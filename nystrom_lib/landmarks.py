@@ -39,6 +39,7 @@ JUDGED = 2_048  #: points on which start and end are compared
 EPOCHS = 1_000_000  #: up to this many points, batches go through the data in shuffled order, without repeats
 ROOM = 2**26  #: coordinates of a source that are held in memory at most: half a gigabyte
 LOCAL = 2_000  #: from so many landmarks on, each point looks only at those nearest to it
+TRIALS = 0.5  #: share of the seconds given that the search for the step of a radial descent may take
 WHOLE = 5_000  #: points for descents that need exact gradients
 
 GOT_WORSE = "The approximation got worse; the start is better and was kept."
@@ -241,12 +242,15 @@ class _Search:
         self.reasons.append(f"Begun at a sample chosen by {how}.")
         return chosen if better else uniform
 
-    def plan(self, method: str, objective: Objective, first: Array) -> tuple[StepRule, int, Draw, int]:
+    def plan(
+        self, method: str, objective: Objective, first: Array, seconds: float | None
+    ) -> tuple[StepRule, int, Draw, int]:
         """Rule, batch size, batches, and how many steps by default."""
         N = len(objective.data)
         if method == "radial-skd":
             size = advised_batch_size(N, self.n) or 0
-            rule = FixedStep(advised_step(self.kernel, self.data, first, size or None))
+            for_trials = None if seconds is None else TRIALS * self.left(seconds)
+            rule = FixedStep(advised_step(self.kernel, self.data, first, size or None, seconds=for_trials))
             draw = independent_batches(N, size, self.for_batches) if size else no_batches
             return rule, size, draw, advised_iterations(size or None)
         if method == "weighted-skd":
@@ -289,7 +293,7 @@ class _Search:
         self, method: str, objective: Objective, first: Array, iterations: int | None, seconds: float | None
     ) -> tuple[Array, float, int]:
         """The sample at the end of the descent, its error, and the steps taken."""
-        rule, size, draw, usual = self.plan(method, objective, first)
+        rule, size, draw, usual = self.plan(method, objective, first, seconds)
         if iterations is None and seconds is None:
             iterations = usual
         budget = Budget(iterations, None if seconds is None else self.left(seconds))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import nystrom_lib as nl
+from nystrom_lib import advice
 from nystrom_lib.advice import KERNEL_NAMES
 
 CLOUD = nl.datasets.bigaussian(N=300).X
@@ -132,6 +133,17 @@ def test_nothing_to_gain_for_a_kernel_without_constants():
     step = nl.advised_step(kernel, data, data)
     values = nl.gradient_descent(kernel, data, data, step=step, iterations=100, record_every=1).values
     assert values == pytest.approx(values[0], rel=1e-12)
+
+
+def test_step_for_whom_time_is_short():
+    """No time gives half the first step tried, enough time the one that was searched for."""
+    kernel, start = nl.Gaussian(rho=1.0), CLOUD[:8]
+    half = 0.5 * advice._first_step(kernel, CLOUD, start)
+    assert nl.advised_step(kernel, CLOUD, start, seconds=1e-9) == pytest.approx(half, rel=0.05)
+    found = nl.advised_step(kernel, CLOUD, start)
+    assert nl.advised_step(kernel, CLOUD, start, seconds=600.0) == found > 2.0 * half
+    with pytest.raises(ValueError, match="seconds is 0"):
+        nl.advised_step(kernel, CLOUD, start, seconds=0)
 
 
 def test_step_is_tried_where_the_descent_begins():

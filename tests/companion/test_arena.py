@@ -1,5 +1,10 @@
 """The arena: what is tried, that a stopped run goes on, and that what is stored reads back. No time is compared."""
 
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -7,6 +12,7 @@ import pytest
 
 from nystrom_lib.companion.experiments.config import Experiment
 from nystrom_lib.companion.experiments.problems import PROBLEMS, descent_by, problem, tried
+from nystrom_lib.companion.results import provenance
 from nystrom_lib.companion.running import arena
 from nystrom_lib.companion.running.shared import run_sharing, shared_constants
 
@@ -26,6 +32,8 @@ def test_every_way_is_tried_on_every_problem() -> None:
     }
     assert len(set(wanted)) == len(wanted)
     assert {each.budget for each in wanted} == {None, *arena.BUDGETS}
+    tries = Counter((each.problem, each.way, each.budget) for each in wanted)
+    assert set(tries.values()) == {arena.REPETITIONS} == {11}
 
 
 @pytest.mark.parametrize("way", [*arena.ENDING, *arena.DESCENTS])
@@ -53,6 +61,51 @@ def test_a_stopped_run_goes_on_and_what_is_stored_reads_back(
     assert read["budget"].isna().all() and list(read["way"]) == list(table["way"])
     assert machine["threads"] == {"trials": 1, "each": 1}
     assert arena.hold(wanted, best, log, most=MOST).equals(table), "the line that was cut off did not spoil the next"
+    told: list[int] = []
+    assert arena.hold(wanted, best, log, most=MOST, progress=told.append).equals(table) and told == [4]
+    here = dict(provenance.environment())
+    monkeypatch.setattr(provenance, "environment", lambda: here | {"commit": "0" * 40})
+    arena.hold(wanted[:1], best, log, most=MOST)
+    assert done == [*wanted[3:], wanted[0]], "trials of another commit do not count"
+
+
+WAITING = """
+import os, time
+
+from nystrom_lib.companion.running.processes import pool
+
+def wait(seconds):
+    os.write(1, f"{os.getpid()}\\n".encode())
+    time.sleep(seconds)
+
+if __name__ == "__main__":
+    with pool(2) as workers:
+        list(workers.map(wait, [600.0] * 5))
+"""
+
+
+@pytest.mark.parametrize("kind", [signal.SIGKILL, signal.SIGINT])
+def test_workers_end_with_the_process_that_began_them(kind: signal.Signals, tmp_path: Path) -> None:
+    """Catches workers that wait for ever for one who was killed, or let it wait until they are done."""
+    script = tmp_path / "parent.py"
+    script.write_text(WAITING)
+    parent = subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    assert parent.stdout is not None
+    children = [int(parent.stdout.readline()) for _ in range(2)]
+    parent.send_signal(kind)
+    assert parent.wait(60) != 0
+    end = time.monotonic() + 60
+    while (left := [child for child in children if _lives(child)]) and time.monotonic() < end:
+        time.sleep(0.05)
+    parent.stdout.close()
+    assert not left
+
+
+def _lives(number: int) -> bool:
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{number}/status").read_text()
+    except OSError:
+        return False
 
 
 def small(method: str, n: int = 5) -> Experiment:

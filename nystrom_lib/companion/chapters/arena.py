@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class Parameters(OnProblems):
     """What the chapter takes."""
 
-    budgets: tuple[float, ...] = setting(tuple(BUDGETS), above=0, meaning="seconds a descent is given")
+    budgets: tuple[float, ...] = setting(BUDGETS, above=0, meaning="seconds a descent is given")
 
     def experiments(self) -> dict[tuple[str, str], Experiment]:
         """Errors at fixed numbers of steps, by problem and way."""
@@ -49,10 +49,11 @@ class Parameters(OnProblems):
 
 def _machine(machine: dict[str, Any]) -> str:
     pairs, packages = machine["threads"], machine["packages"]
+    others = "".join(f", {name} {version}" for name, version in machine.get("others", {}).items())
     return (
         f"measured on {machine['started'][:10]} on an {machine['cpu']} with {machine['cores']} cores, "
         f"{pairs['trials']} trials at a time with {pairs['each']} thread each; nystrom_lib {machine['library']}, "
-        f"scikit-learn {packages['scikit-learn']}, numpy {packages['numpy']}"
+        f"scikit-learn {packages['scikit-learn']}{others}, numpy {packages['numpy']}"
     )
 
 

@@ -7,15 +7,16 @@ from pathlib import Path
 
 import click
 
+from ..errors import Interrupted
 from ..wording import duration
-from .base import Command, Whole, installed, tell
+from .base import Command, Whole, bar, installed, tell
 
 
 @click.command("arena", cls=Command, short_help="time every way to choose landmarks on eight problems")
 @click.argument("names", nargs=-1)
 @click.option(
-    "--long", "few", type=click.IntRange(1, 11), default=3, show_default=True, metavar="M",
-    help="Repetitions of the budgets above a second; 11 take half an hour.",
+    "--long", "few", type=click.IntRange(1, 11), default=11, show_default=True, metavar="M",
+    help="Repetitions of the budgets above a second: they take most of the time, and scatter little.",
 )  # fmt: skip
 @click.option(
     "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
@@ -30,12 +31,13 @@ from .base import Command, Whole, installed, tell
 def arena(names: tuple[str, ...], few: int, out: Path | None, log: Path | None, jobs: int, most: int | None) -> None:
     """Time every way to choose landmarks, scikit-learn's included, at 0.1, 0.3, 1, 3 and 10 s, and store the table.
 
-    With no NAMES on all eight problems, which takes some ten minutes on two cores that have nothing else to do. After
-    Ctrl-C the same command goes on where it stopped.
+    With no NAMES on all eight problems, which takes 25 minutes on two cores that have nothing else to do, or ten with
+    --long 3. After Ctrl-C the same command goes on where it stopped; with more repetitions than before it adds them.
+    Faiss takes part if it is installed.
 
     \b
     Examples:
-      nystrom arena
+      nystrom arena --long 3
       nystrom arena digits abalone --most 500 --out small.json --log small.jsonl
     """
     from ..checkout import NEW_RESULTS, RESULTS, WORK
@@ -48,9 +50,15 @@ def arena(names: tuple[str, ...], few: int, out: Path | None, log: Path | None, 
     began = time.monotonic()
     log = log or WORK / "arena.jsonl"
     best = running.known_best(problems, RESULTS) if most is None else running.best_errors(problems, most)
-    budgets = {seconds: few if seconds > 1.0 else count for seconds, count in running.BUDGETS.items()}
+    budgets = {seconds: few if seconds > 1.0 else running.REPETITIONS for seconds in running.BUDGETS}
     wanted = list(running.trials(problems, budgets))
     tell(f"{len(wanted):,} trials, {jobs} at a time")
-    table = running.hold(wanted, best, log, jobs=jobs, most=most)
-    path = running.save(table, out or NEW_RESULTS / "beyond" / "arena.json", jobs=jobs)
-    click.echo(f"{len(table):,} trials in {duration(time.monotonic() - began)}: {path}")
+    try:
+        with bar(total=len(wanted), unit="trial") as shown:
+            held = running.hold(
+                wanted, best, log, jobs=jobs, most=most, progress=lambda done: shown.update(done - shown.n)
+            )
+    except KeyboardInterrupt:
+        raise Interrupted(f"Stopped: finished trials are in {log}; the same command goes on from there.") from None
+    path = running.save(held, out or NEW_RESULTS / "beyond" / "arena.json", jobs=jobs)
+    click.echo(f"{len(held):,} trials in {duration(time.monotonic() - began)}: {path}")

@@ -150,6 +150,13 @@ def tell(sentence: str) -> None:
     click.echo(f"nystrom: {sentence}", err=True)
 
 
+def bar(**how: Any) -> Any:
+    """A bar on a terminal, shown from its second tenth of a second on; nothing elsewhere."""
+    from tqdm import tqdm
+
+    return tqdm(delay=0.1, dynamic_ncols=True, disable=not sys.stderr.isatty(), **how)
+
+
 def one_sentence(error: BaseException) -> tuple[int, str]:
     """The exit code of an error, and what to say of it."""
     if isinstance(error, click.exceptions.NoArgsIsHelpError):

@@ -8,6 +8,8 @@ from fnmatch import fnmatchcase
 from ..._validation import did_you_mean
 from ..errors import ConfigurationError
 
+_SHOWN = 20  #: names in an error, which --list has all of
+
 
 def chosen(names: Iterable[str], known: Iterable[str], what: str) -> list[str]:
     """Those of ``known`` that ``names`` mean, in the order of ``known``; all of them without ``names``.
@@ -26,5 +28,6 @@ def _matches(name: str, known: list[str], what: str) -> list[str]:
     matching = [each for each in known if fnmatchcase(each, name)]
     if not matching:
         hint = did_you_mean(name, known)
-        raise ConfigurationError("", f"There is no {what} {name!r}{hint}; known: {', '.join(known)}.")
+        shown = known[:_SHOWN] + [f"and {len(known) - _SHOWN} more"] * (len(known) > _SHOWN)
+        raise ConfigurationError("", f"There is no {what} {name!r}{hint}; known: {', '.join(shown)}.")
     return matching

@@ -7,7 +7,6 @@ import json
 import os
 import re
 import shutil
-import sys
 import tempfile
 import threading
 import time
@@ -23,7 +22,7 @@ from ...landmarks import METHODS
 from ...starts import STARTS
 from ..errors import CompanionError, ConfigurationError, Interrupted
 from ..wording import duration
-from .base import Command, Whole, installed, table, tell
+from .base import Command, Whole, bar, installed, table, tell
 from .run import JOBS
 
 if TYPE_CHECKING:
@@ -223,8 +222,8 @@ def _optimised(request: Request, jobs: int | None, client: Any) -> tuple[Optimis
     from ..running.runner import interruptible
     from ..studies import large_data
 
-    with _bar(desc="reading", unit=" rows", unit_scale=True) as bar:
-        dataset = large_data.load(request.source, request.seed, lambda rows: bar.update(rows - bar.n), client)
+    with bar(desc="reading", unit=" rows", unit_scale=True) as shown:
+        dataset = large_data.load(request.source, request.seed, lambda rows: shown.update(rows - shown.n), client)
     stop = threading.Event()
 
     def progress(done: int) -> None:
@@ -237,11 +236,11 @@ def _optimised(request: Request, jobs: int | None, client: Any) -> tuple[Optimis
             tell(f"{dataset.name}: {dataset.N:,} points; looking for {request.n:,} landmarks …")
             began = time.monotonic()
             form = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}, {postfix}"
-            with _bar(desc="descent", total=1.0, bar_format=form) as bar:
+            with bar(desc="descent", total=1.0, bar_format=form) as shown:
 
                 def watch(share: float, error: float) -> None:
-                    bar.set_postfix_str(f"mean error {error:.4g}", refresh=False)
-                    bar.update(share - bar.n)
+                    shown.set_postfix_str(f"mean error {error:.4g}", refresh=False)
+                    shown.update(share - shown.n)
 
                 optimised = request.optimised(dataset, chosen, progress, watch, client)
             seconds = time.monotonic() - began
@@ -257,13 +256,6 @@ def _optimised(request: Request, jobs: int | None, client: Any) -> tuple[Optimis
         tell("stopping; the best so far is kept (Ctrl-C again: it is not)")
 
     return interruptible(work, interrupted)
-
-
-def _bar(**how: Any) -> Any:
-    """A bar on a terminal, shown from its second tenth of a second on; nothing elsewhere."""
-    from tqdm import tqdm
-
-    return tqdm(delay=0.1, dynamic_ncols=True, disable=not sys.stderr.isatty(), **how)
 
 
 # -- saying it -------------------------------------------------------------------------------------------------

@@ -138,6 +138,7 @@ _MARKED = {
     "rpcholesky": ("v", "#8d97a1"),
     "KMeans": ("s", "#4c9a8f"),
     "MiniBatchKMeans": ("P", "#4c9a8f"),
+    "Faiss": ("*", "#4c9a8f"),
     "weighted": ("X", style.PATH),
 }
 _LINES = {"trace": (style.OPTIMISED, "-"), "radial": (style.ACCENT, (0, (5, 1.5)))}

@@ -9,13 +9,13 @@ Times belong to the machine and are shown, never compared.
 from __future__ import annotations
 
 import json
-import multiprocessing
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import as_completed
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
@@ -32,16 +32,18 @@ from ..experiments.protocol import load_data
 from ..experiments.seams import Stay
 from ..experiments.seeds import Axis, seed_for
 from ..results import provenance
+from .others import OTHERS, installed
+from .processes import pool
 from .shared import shared_constants
 
-#: Repetitions of what ends of itself and of short budgets, and of long ones, which scatter less and cost more.
-REPETITIONS, FEW = 11, 3
-#: Seconds, and how many repetitions get so many.
-BUDGETS: Mapping[float, int] = {0.1: REPETITIONS, 0.3: REPETITIONS, 1.0: REPETITIONS, 3.0: FEW, 10.0: FEW}
+#: Of each way, with each budget.
+REPETITIONS = 11
+#: Seconds given.
+BUDGETS = (0.1, 0.3, 1.0, 3.0, 10.0)
 #: The ways that take a budget, by the method of find_landmarks.
 DESCENTS: Mapping[str, str] = {"trace": "auto", "radial": "radial-skd"}
 #: The ways that end of themselves.
-ENDING = (*TRIED_STARTS, "weighted", *CENTRES)
+ENDING = (*TRIED_STARTS, "weighted", *CENTRES, *installed())
 
 
 @dataclass(frozen=True)
@@ -56,10 +58,10 @@ class Trial:
 
 def trials(
     problems: Iterable[str] = tuple(PROBLEMS),
-    budgets: Mapping[float, int] = BUDGETS,
+    budgets: Mapping[float, int] = MappingProxyType(dict.fromkeys(BUDGETS, REPETITIONS)),
     repetitions: int = REPETITIONS,
 ) -> Iterator[Trial]:
-    """All of them, the quick ones of every problem first."""
+    """All of them, the quick ones of every problem first; ``budgets`` has the repetitions of each."""
     problems = list(problems)
     for problem in problems:
         for way in ENDING:
@@ -93,6 +95,8 @@ def attempt(trial: Trial, best: float, most: int | None = None) -> dict[str, Any
 
 def _done(trial: Trial, kernel: nl.Kernel, data: Array, n: int) -> tuple[Array, int]:
     seed = seed_for(SEED, Axis.INITIAL_SAMPLE, trial.repetition)
+    if trial.way in OTHERS:
+        return OTHERS[trial.way].draw(data, n, seed), 0
     if trial.way in CENTRES:
         return start(trial.way).draw(kernel, data, n, seed), 0
     if trial.way in STARTS:
@@ -114,10 +118,11 @@ def _warmed(problem: str, way: str, most: int | None) -> None:
     """Once without the clock: compiled code is read from its cache, and libraries are loaded."""
     kernel, data, n = _posed(problem, most)
     with nl.threads(1), threadpool_limits(1):
-        if way in CENTRES or way in STARTS:
-            start(way).draw(kernel, data[:500], min(n, 50), seed_for(0, Axis.INITIAL_SAMPLE))
+        if way in (*DESCENTS, "weighted"):
+            method = DESCENTS.get(way, "weighted-skd")
+            nl.find_landmarks(kernel, data, n, method=method, iterations=2, seconds=60.0)
         else:
-            nl.find_landmarks(kernel, data, n, method=DESCENTS.get(way, "weighted-skd"), iterations=2)
+            _done(Trial(problem, way, None, 0), kernel, data[:500], min(n, 50))
 
 
 def best_errors(problems: Iterable[str], most: int | None = None) -> dict[str, float]:
@@ -141,9 +146,15 @@ def known_best(problems: Iterable[str], results: Path) -> dict[str, float]:
 
 
 def hold(
-    chosen: Sequence[Trial], best: Mapping[str, float], log: Path, *, jobs: int = 1, most: int | None = None
+    chosen: Sequence[Trial],
+    best: Mapping[str, float],
+    log: Path,
+    *,
+    jobs: int = 1,
+    most: int | None = None,
+    progress: Callable[[int], object] = lambda done: None,
 ) -> pd.DataFrame:
-    """Do what the log does not have yet, and give all of what was asked for.
+    """Do what the log does not have yet from the code as it is, and give all of what was asked for.
 
     Parameters
     ----------
@@ -157,15 +168,20 @@ def hold(
         How many at a time, each a process with one thread.
     most : int, optional
         Take no more points than that.
+    progress : callable, optional
+        Told how many there are, at the beginning and after each.
     """
-    there = {_key(row): row for row in lines(log)}
+    by = _conditions(most)
+    there = {_key(row): row for row in lines(log) if row.pop("by", None) == by}
     left = [trial for trial in chosen if _key(asdict(trial)) not in there]
+    progress(len(chosen) - len(left))
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("a", encoding="utf-8") as file:
-        for row in _attempts(left, best, jobs, most):
-            file.write("\n" + json.dumps(row))  # on a line of its own, even after one that was cut off
+        for done, row in enumerate(_attempts(left, best, jobs, most), 1):
+            file.write("\n" + json.dumps(row | {"by": by}))  # on a line of its own, even after one that was cut off
             file.flush()
             there[_key(row)] = row
+            progress(len(chosen) - len(left) + done)
     return pd.DataFrame([there[_key(asdict(trial))] for trial in chosen])
 
 
@@ -175,14 +191,15 @@ def _attempts(
     if jobs == 1 or len(left) < 2:
         yield from (attempt(trial, best[trial.problem], most) for trial in left)
         return
-    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
-        futures = [pool.submit(attempt, trial, best[trial.problem], most) for trial in left]
-        try:
-            for future in as_completed(futures):
-                yield future.result()
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    with pool(jobs) as workers:
+        futures = [workers.submit(attempt, trial, best[trial.problem], most) for trial in left]
+        yield from (future.result() for future in as_completed(futures))
+
+
+def _conditions(most: int | None) -> list[Any]:
+    """Which code, on which processor and points: trials of others are not put into one table with ours."""
+    here = provenance.environment()
+    return [here["library"], here["commit"], here["dirty"], here["cpu"], most]
 
 
 def _key(row: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -204,7 +221,7 @@ def lines(log: Path) -> list[Any]:
 
 def save(table: pd.DataFrame, path: Path, *, jobs: int) -> Path:
     """The table and the machine it was measured on, as JSON, a line for each trial."""
-    machine = provenance.session(threads={"trials": jobs, "each": 1})
+    machine = provenance.session(threads={"trials": jobs, "each": 1}, others=installed())
     rows = [
         json.dumps([*row[:4], round(row[4], 4), row[5], float(f"{row[6]:.8g}")])
         for row in table[COLUMNS].astype(object).where(table[COLUMNS].notna(), None).itertuples(index=False)

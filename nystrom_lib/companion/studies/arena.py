@@ -10,7 +10,7 @@ import pandas as pd
 SAME = 0.02
 #: … and among equals the one that asks least of its user is recommended: it comes first here.
 SIMPLEST = (
-    "uniform", "MiniBatchKMeans", "KMeans", "BisectingKMeans", "kmeans++", "kmeans", "rpcholesky",
+    "uniform", "MiniBatchKMeans", "KMeans", "BisectingKMeans", "Faiss", "kmeans++", "kmeans", "rpcholesky",
     "greedy", "herding", "leverage", "trace", "radial", "weighted",
 )  # fmt: skip
 

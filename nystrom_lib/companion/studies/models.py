@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import gzip
 import json
-import multiprocessing
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import cache, cached_property
 from importlib.resources import files
@@ -34,6 +32,7 @@ from ..experiments.outcome import Array
 from ..experiments.paper import SEED
 from ..results import provenance
 from ..running.arena import lines
+from ..running.processes import pool
 
 #: The ways compared, by the method of find_landmarks.
 WAYS = {"uniform": "uniform", "k-means": "kmeans", "radial": "radial-skd", "trace": "trace"}
@@ -280,8 +279,8 @@ def _in_turn(study: Study, left: Sequence[tuple[str, int]], jobs: int) -> Iterat
     if jobs == 1:
         yield from (_alone(study, *key) for key in left)
         return
-    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
-        yield from pool.map(_alone, *zip(*((study, *key) for key in left), strict=True))
+    with pool(jobs) as workers:
+        yield from workers.map(_alone, *zip(*((study, *key) for key in left), strict=True))
 
 
 def _alone(study: Study, name: str, split: int) -> list[Row]:
