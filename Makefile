@@ -56,12 +56,12 @@ pdf: setup ## print the book that `make book` built as one PDF, with the Chromiu
 paper: setup compile ## set up, then compute all of the paper's experiments at full scale (resumes when interrupted)
 	@$(BIN)/nystrom paper
 
-# The stored arena has eleven repetitions of its long budgets, too: `nystrom arena` adds the other eight in a quarter
-# of an hour more.
+# The stored arena has eleven repetitions of its long budgets, too: `nystrom arena` adds the other nine in
+# twenty minutes more.
 beyond: setup compile ## set up, then compute everything beyond the paper, times included (resumes when interrupted)
 	@$(BIN)/nystrom beyond
 	@$(BIN)/python -m nystrom_lib.companion.studies.models
-	@$(BIN)/nystrom arena --long 3
+	@$(BIN)/nystrom arena --long 2
 
 refresh: setup ## set up, execute the committed notebooks again in place and show what changed
 	@$(BIN)/python -m nystrom_lib.companion.notebook.refresh

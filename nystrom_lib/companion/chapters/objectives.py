@@ -8,7 +8,7 @@ from ..experiments.config import Experiment
 from ..experiments.problems import TRIED_STARTS
 from ..settings import setting
 from .base import Chapter
-from .on_problems import ALL, SMOKE, OnProblems
+from .on_problems import ALL, SMOKE, OnProblems, budgets_setting
 
 
 @dataclass(frozen=True)
@@ -16,6 +16,7 @@ class Parameters(OnProblems):
     """What the chapter takes."""
 
     shown: str = setting("bigaussian-16", choices=ALL[:2], meaning="the problem of the picture")
+    budgets: tuple[float, ...] = budgets_setting((0.3, 3.0))
 
     def experiments(self) -> dict[tuple[str, str], Experiment]:
         """The three objectives from uniform samples, and the radial SKD from every other start."""
@@ -35,5 +36,8 @@ CHAPTER = Chapter(
     section="paper §1.2, Remark 1.2",
     parameters=Parameters,
     needs=("sklearn",),
-    profiles={"quick": {"problems": ("bigaussian-16", "breast-cancer"), "m": 5, "recompute": 0}, "smoke": SMOKE},
+    profiles={
+        "quick": {"problems": ("bigaussian-16", "breast-cancer"), "m": 5, "budgets": (0.1, 0.3), "recompute": 0},
+        "smoke": {**SMOKE, "budgets": (0.02, 0.05)},
+    },
 )

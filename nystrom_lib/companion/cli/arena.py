@@ -31,13 +31,13 @@ from .base import Command, Whole, bar, installed, tell
 def arena(names: tuple[str, ...], few: int, out: Path | None, log: Path | None, jobs: int, most: int | None) -> None:
     """Time every way to choose landmarks, scikit-learn's included, at 0.1, 0.3, 1, 3 and 10 s, and store the table.
 
-    With no NAMES on all eight problems, which takes 25 minutes on two cores that have nothing else to do, or ten with
-    --long 3. After Ctrl-C the same command goes on where it stopped; with more repetitions than before it adds them.
-    Faiss takes part if it is installed.
+    With no NAMES on all eight problems, which takes half an hour on two cores that have nothing else to do, or ten
+    minutes with --long 2. After Ctrl-C the same command goes on where it stopped; asked for more repetitions than
+    before, it adds them. Faiss takes part if it is installed.
 
     \b
     Examples:
-      nystrom arena --long 3
+      nystrom arena --long 2
       nystrom arena digits abalone --most 500 --out small.json --log small.jsonl
     """
     from ..checkout import NEW_RESULTS, RESULTS, WORK
@@ -49,14 +49,15 @@ def arena(names: tuple[str, ...], few: int, out: Path | None, log: Path | None, 
     problems = chosen(names, PROBLEMS, "problem")
     began = time.monotonic()
     log = log or WORK / "arena.jsonl"
-    best = running.known_best(problems, RESULTS) if most is None else running.best_errors(problems, most)
+    terms = running.Terms(most)
+    best = running.known_best(problems, RESULTS) if most is None else running.best_errors(problems, terms)
     budgets = {seconds: few if seconds > 1.0 else running.REPETITIONS for seconds in running.BUDGETS}
     wanted = list(running.trials(problems, budgets))
     tell(f"{len(wanted):,} trials, {jobs} at a time")
     try:
         with bar(total=len(wanted), unit="trial") as shown:
             held = running.hold(
-                wanted, best, log, jobs=jobs, most=most, progress=lambda done: shown.update(done - shown.n)
+                wanted, best, log, jobs=jobs, terms=terms, progress=lambda done: shown.update(done - shown.n)
             )
     except KeyboardInterrupt:
         raise Interrupted(f"Stopped: finished trials are in {log}; the same command goes on from there.") from None

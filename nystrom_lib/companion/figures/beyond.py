@@ -139,9 +139,12 @@ _MARKED = {
     "KMeans": ("s", "#4c9a8f"),
     "MiniBatchKMeans": ("P", "#4c9a8f"),
     "Faiss": ("*", "#4c9a8f"),
-    "weighted": ("X", style.PATH),
 }
-_LINES = {"trace": (style.OPTIMISED, "-"), "radial": (style.ACCENT, (0, (5, 1.5)))}
+_LINES = {
+    "trace": (style.OPTIMISED, "-"),
+    "weighted": (style.PATH, (0, (1, 1))),
+    "radial": (style.ACCENT, (0, (5, 1.5))),
+}
 
 
 @style.drawn

@@ -1,9 +1,9 @@
 """The arena: every way to choose landmarks against the clock, one thread each.
 
-A way that ends of itself (a start, scikit-learn's k-means, L-BFGS on the weighted SKD) is timed as it is; a descent
-that takes whatever time it is given is run anew for each budget, since its steps shrink as the budget is used up. Each
-finished trial is a line in a file before the next begins, so that a run that was stopped goes on where it stopped.
-Times belong to the machine and are shown, never compared.
+A way that ends of itself (a start, somebody's k-means) is timed as it is; a descent, which takes what time it is given
+or ends where it arrives, is run anew for each budget, since steps may shrink as the budget is used up. Each finished
+trial is a line in a file before the next begins, so that a run that was stopped goes on where it stopped. Times belong
+to the machine and are shown, never compared.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 from threadpoolctl import threadpool_limits
@@ -41,9 +41,9 @@ REPETITIONS = 11
 #: Seconds given.
 BUDGETS = (0.1, 0.3, 1.0, 3.0, 10.0)
 #: The ways that take a budget, by the method of find_landmarks.
-DESCENTS: Mapping[str, str] = {"trace": "auto", "radial": "radial-skd"}
+DESCENTS: Mapping[str, str] = {"trace": "auto", "radial": "radial-skd", "weighted": "weighted-skd"}
 #: The ways that end of themselves.
-ENDING = (*TRIED_STARTS, "weighted", *CENTRES, *installed())
+ENDING = (*TRIED_STARTS, *CENTRES, *installed())
 
 
 @dataclass(frozen=True)
@@ -56,22 +56,34 @@ class Trial:
     repetition: int
 
 
+class Terms(NamedTuple):
+    """What holds for all trials."""
+
+    most: int | None = None  #: points at most
+    n: int | None = None  #: landmarks at most
+    seed: int = SEED  #: of data and starts
+
+
+WHOLE = Terms()
+
+
 def trials(
     problems: Iterable[str] = tuple(PROBLEMS),
     budgets: Mapping[float, int] = MappingProxyType(dict.fromkeys(BUDGETS, REPETITIONS)),
     repetitions: int = REPETITIONS,
+    ending: Sequence[str] = ENDING,
 ) -> Iterator[Trial]:
     """All of them, the quick ones of every problem first; ``budgets`` has the repetitions of each."""
     problems = list(problems)
     for problem in problems:
-        for way in ENDING:
+        for way in ending:
             yield from (Trial(problem, way, None, j) for j in range(repetitions))
     for budget, count in sorted(budgets.items()):
         for problem in problems:
             yield from (Trial(problem, way, budget, j) for j in range(count) for way in DESCENTS)
 
 
-def attempt(trial: Trial, best: float, most: int | None = None) -> dict[str, Any]:
+def attempt(trial: Trial, best: float, terms: Terms = WHOLE) -> dict[str, Any]:
     """Do it, and give its seconds, its steps and its E_tr.
 
     Parameters
@@ -80,56 +92,55 @@ def attempt(trial: Trial, best: float, most: int | None = None) -> dict[str, Any
         What to do.
     best : float
         The best rank-n trace error of the problem.
-    most : int, optional
-        Take no more points than that.
+    terms : Terms, optional
+        Of how many points, landmarks and from which seed; by default all.
     """
-    kernel, data, n = _posed(trial.problem, most)
-    _warmed(trial.problem, trial.way, most)
+    kernel, data, n = _posed(trial.problem, terms)
+    _warmed(trial.problem, trial.way, terms)
     with nl.threads(1), threadpool_limits(1):
         began = time.perf_counter()
-        sample, steps = _done(trial, kernel, data, n)
+        sample, steps = _done(trial, kernel, data, n, terms.seed)
         seconds = time.perf_counter() - began
         error = float(nl.nystrom_errors(kernel, data, sample, ("trace",)).trace)
     return {**asdict(trial), "seconds": seconds, "steps": steps, "E_tr": error / best}
 
 
-def _done(trial: Trial, kernel: nl.Kernel, data: Array, n: int) -> tuple[Array, int]:
-    seed = seed_for(SEED, Axis.INITIAL_SAMPLE, trial.repetition)
+def _done(trial: Trial, kernel: nl.Kernel, data: Array, n: int, number: int) -> tuple[Array, int]:
+    seed = seed_for(number, Axis.INITIAL_SAMPLE, trial.repetition)
     if trial.way in OTHERS:
         return OTHERS[trial.way].draw(data, n, seed), 0
     if trial.way in CENTRES:
         return start(trial.way).draw(kernel, data, n, seed), 0
     if trial.way in STARTS:
         return nl.initial_sample(kernel, data, n, trial.way, seed=seed), 0
-    method = DESCENTS.get(trial.way, "weighted-skd")
+    method = DESCENTS[trial.way]
     landmarks = nl.find_landmarks(kernel, data, n, method=method, seconds=trial.budget, seed=seed)
     return landmarks.sample, landmarks.steps
 
 
 @cache
-def _posed(problem: str, most: int | None) -> tuple[nl.Kernel, Array, int]:
+def _posed(problem: str, terms: Terms) -> tuple[nl.Kernel, Array, int]:
     this = PROBLEMS[problem]
-    data = this.points(most).load(SEED).X
-    return nl.Gaussian(rho=this.rho), data, min(this.n, len(data) // 4)
+    data = this.points(terms.most).load(terms.seed).X
+    return nl.Gaussian(rho=this.rho), data, min(this.n, len(data) // 4, terms.n or this.n)
 
 
 @cache
-def _warmed(problem: str, way: str, most: int | None) -> None:
+def _warmed(problem: str, way: str, terms: Terms) -> None:
     """Once without the clock: compiled code is read from its cache, and libraries are loaded."""
-    kernel, data, n = _posed(problem, most)
+    kernel, data, n = _posed(problem, terms)
     with nl.threads(1), threadpool_limits(1):
-        if way in (*DESCENTS, "weighted"):
-            method = DESCENTS.get(way, "weighted-skd")
-            nl.find_landmarks(kernel, data, n, method=method, iterations=2, seconds=60.0)
+        if way in DESCENTS:
+            nl.find_landmarks(kernel, data, n, method=DESCENTS[way], iterations=2, seconds=60.0)
         else:
-            _done(Trial(problem, way, None, 0), kernel, data[:500], min(n, 50))
+            _done(Trial(problem, way, None, 0), kernel, data[:500], min(n, 50), 0)
 
 
-def best_errors(problems: Iterable[str], most: int | None = None) -> dict[str, float]:
+def best_errors(problems: Iterable[str], terms: Terms = WHOLE) -> dict[str, float]:
     """The best rank-n trace error of each problem."""
     errors = {}
     for problem in problems:
-        kernel, data, n = _posed(problem, most)
+        kernel, data, n = _posed(problem, terms)
         errors[problem] = float(nl.best_rank_errors(kernel, data, n, norms=("trace",)).trace)
     return errors
 
@@ -151,7 +162,7 @@ def hold(
     log: Path,
     *,
     jobs: int = 1,
-    most: int | None = None,
+    terms: Terms = WHOLE,
     progress: Callable[[int], object] = lambda done: None,
 ) -> pd.DataFrame:
     """Do what the log does not have yet from the code as it is, and give all of what was asked for.
@@ -166,18 +177,18 @@ def hold(
         A JSON line for each finished trial.
     jobs : int
         How many at a time, each a process with one thread.
-    most : int, optional
-        Take no more points than that.
+    terms : Terms, optional
+        Of how many points, landmarks and from which seed; by default all.
     progress : callable, optional
         Told how many there are, at the beginning and after each.
     """
-    by = _conditions(most)
+    by = _conditions(terms)
     there = {_key(row): row for row in lines(log) if row.pop("by", None) == by}
     left = [trial for trial in chosen if _key(asdict(trial)) not in there]
     progress(len(chosen) - len(left))
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("a", encoding="utf-8") as file:
-        for done, row in enumerate(_attempts(left, best, jobs, most), 1):
+        for done, row in enumerate(_attempts(left, best, jobs, terms), 1):
             file.write("\n" + json.dumps(row | {"by": by}))  # on a line of its own, even after one that was cut off
             file.flush()
             there[_key(row)] = row
@@ -186,20 +197,20 @@ def hold(
 
 
 def _attempts(
-    left: Sequence[Trial], best: Mapping[str, float], jobs: int, most: int | None
+    left: Sequence[Trial], best: Mapping[str, float], jobs: int, terms: Terms
 ) -> Iterator[dict[str, Any]]:
     if jobs == 1 or len(left) < 2:
-        yield from (attempt(trial, best[trial.problem], most) for trial in left)
+        yield from (attempt(trial, best[trial.problem], terms) for trial in left)
         return
     with pool(jobs) as workers:
-        futures = [workers.submit(attempt, trial, best[trial.problem], most) for trial in left]
+        futures = [workers.submit(attempt, trial, best[trial.problem], terms) for trial in left]
         yield from (future.result() for future in as_completed(futures))
 
 
-def _conditions(most: int | None) -> list[Any]:
-    """Which code, on which processor and points: trials of others are not put into one table with ours."""
+def _conditions(terms: Terms) -> list[Any]:
+    """Which code, on which processor and terms: trials of others are not put into one table with ours."""
     here = provenance.environment()
-    return [here["library"], here["commit"], here["dirty"], here["cpu"], most]
+    return [here["library"], here["commit"], here["dirty"], here["cpu"], *terms]
 
 
 def _key(row: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -239,3 +250,14 @@ def load(path: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
     """What :func:`save` wrote: the table, and the machine."""
     stored = json.loads(path.read_text(encoding="utf-8"))
     return pd.DataFrame(stored["rows"], columns=stored["columns"]).astype({"budget": float}), stored["machine"]
+
+
+def described(machine: Mapping[str, Any]) -> str:
+    """When and where a stored table was measured, and with what."""
+    pairs, packages = machine["threads"], machine["packages"]
+    others = "".join(f", {name} {version}" for name, version in machine["others"].items())
+    return (
+        f"measured on {machine['started'][:10]} on an {machine['cpu']} with {machine['cores']} cores, "
+        f"{pairs['trials']} trials at a time with {pairs['each']} thread each; nystrom_lib {machine['library']}, "
+        f"scikit-learn {packages['scikit-learn']}{others}, numpy {packages['numpy']}"
+    )
