@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -13,10 +14,11 @@ import pytest
 import nystrom_lib as nl
 from nystrom_lib.companion.chapters.on_problems import OnProblems
 from nystrom_lib.companion.experiments.config import Experiment
-from nystrom_lib.companion.experiments.problems import PROBLEMS, descent_by, problem, tried
+from nystrom_lib.companion.experiments.problems import CENTRES, PROBLEMS, TRIED_STARTS, descent_by, problem, tried
 from nystrom_lib.companion.experiments.seeds import Axis, seed_for
 from nystrom_lib.companion.results import provenance
 from nystrom_lib.companion.running import arena
+from nystrom_lib.companion.running.others import OTHERS
 from nystrom_lib.companion.running.shared import run_sharing, shared_constants
 
 pytest.importorskip("sklearn")
@@ -39,6 +41,16 @@ def test_every_way_is_tried_on_every_problem() -> None:
     assert {each.budget for each in wanted} == {None, *arena.BUDGETS}
     tries = Counter((each.problem, each.way, each.budget) for each in wanted)
     assert set(tries.values()) == {arena.REPETITIONS} == {11}
+
+
+def test_the_stored_table_has_every_trial() -> None:
+    """Catches a table of fewer repetitions, or without the ways of other packages, stored in its place."""
+    table, machine = arena.load(RESULTS / "beyond" / "arena.json")
+    ending = set(product(PROBLEMS, (*TRIED_STARTS, *CENTRES, *OTHERS), (None,), range(11)))
+    given = set(product(PROBLEMS, arena.DESCENTS, arena.BUDGETS, range(11)))
+    rows = table.astype({"budget": object}).where(table["budget"].notna(), None)
+    assert set(rows[["problem", "way", "budget", "repetition"]].itertuples(index=False, name=None)) == ending | given
+    assert len(table) == len(ending) + len(given) and not machine["dirty"] and machine["others"].keys() == OTHERS.keys()
 
 
 def test_a_chapter_takes_stored_trials_or_holds_those_it_is_asked_for() -> None:
