@@ -48,8 +48,8 @@ def test_the_stored_table_has_every_trial() -> None:
     table, machine = arena.load(RESULTS / "beyond" / "arena.json")
     ending = set(product(PROBLEMS, (*TRIED_STARTS, *CENTRES, *OTHERS), (None,), range(11)))
     given = set(product(PROBLEMS, arena.DESCENTS, arena.BUDGETS, range(11)))
-    rows = table.astype({"budget": object}).where(table["budget"].notna(), None)
-    assert set(rows[["problem", "way", "budget", "repetition"]].itertuples(index=False, name=None)) == ending | given
+    budgets = (None if np.isnan(budget) else budget for budget in table["budget"])
+    assert set(zip(table["problem"], table["way"], budgets, table["repetition"], strict=True)) == ending | given
     assert len(table) == len(ending) + len(given) and not machine["dirty"] and machine["others"].keys() == OTHERS.keys()
 
 
