@@ -125,6 +125,14 @@ def test_paper_refuses_a_file_as_a_folder(tmp_path: Path, name: str) -> None:
     assert "is a file" in refused(call("paper", "figure-1", f"--{name}", tmp_path / name, cwd=tmp_path), 2)
 
 
+@pytest.mark.parametrize("option", ["--out", "--log"])
+def test_the_arena_says_before_half_an_hour_that_it_cannot_write(option: str, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    words = ["arena", "breast-cancer", "--most", "100", option, "file/here"]
+    assert f"{option} is 'file', and" in refused(call(*words, cwd=tmp_path), 2)
+    assert list(tmp_path.iterdir()) == [tmp_path / "file"]
+
+
 def test_beyond_stopped_by_ctrl_c_goes_on_where_it_stopped(tmp_path: Path) -> None:
     """Catches a finished repetition that is done again, and an experiment that is called done before it is saved."""
     out, work = tmp_path / "out", tmp_path / "work"

@@ -10,6 +10,7 @@ import click
 from ..errors import Interrupted
 from ..wording import duration
 from .base import Command, Whole, bar, installed, tell
+from .folders import check_writable
 
 
 @click.command("arena", cls=Command, short_help="time every way to choose landmarks on eight problems")
@@ -48,7 +49,9 @@ def arena(names: tuple[str, ...], few: int, out: Path | None, log: Path | None, 
     installed("sklearn")
     problems = chosen(names, PROBLEMS, "problem")
     began = time.monotonic()
-    log = log or WORK / "arena.jsonl"
+    log, out = log or WORK / "arena.jsonl", out or NEW_RESULTS / "beyond" / "arena.json"
+    for option, file in (("--log", log), ("--out", out)):
+        check_writable(option, file.parent)
     terms = running.Terms(most)
     best = running.known_best(problems, RESULTS) if most is None else running.best_errors(problems, terms)
     budgets = {seconds: few if seconds > 1.0 else running.REPETITIONS for seconds in running.BUDGETS}
@@ -61,5 +64,5 @@ def arena(names: tuple[str, ...], few: int, out: Path | None, log: Path | None, 
             )
     except KeyboardInterrupt:
         raise Interrupted(f"Stopped: finished trials are in {log}; the same command goes on from there.") from None
-    path = running.save(held, out or NEW_RESULTS / "beyond" / "arena.json", jobs=jobs)
+    path = running.save(held, out, jobs=jobs)
     click.echo(f"{len(held):,} trials in {duration(time.monotonic() - began)}: {path}")

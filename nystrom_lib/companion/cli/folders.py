@@ -39,7 +39,7 @@ def check_writable(option: str, folder: Path) -> None:
     place = folder.absolute()
     while not place.exists():
         place = place.parent
-    if not os.access(place, os.W_OK):
+    if not place.is_dir() or not os.access(place, os.W_OK):
         raise ConfigurationError(option, f"is {str(folder)!r}, and {str(place)!r} cannot be written to.")
 
 
