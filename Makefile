@@ -28,7 +28,7 @@ help: ## list the targets
 setup: $(STAMP) ## create .venv with the locked packages and this package in place
 	@echo "setup: $(VENV) is ready"
 
-$(STAMP): requirements.lock pyproject.toml
+$(STAMP): requirements.lock pyproject.toml companion/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	    echo "setup: '$(PYTHON)' is not Python 3.11 or later; name one with make setup PYTHON=..." >&2; exit 1; }
 	@rm -f $@
@@ -43,15 +43,15 @@ $(STAMP): requirements.lock pyproject.toml
 	fi; \
 	echo "setup: installing the packages of requirements.lock, each checked by its hash"; \
 	$$install --require-hashes -r $(VENV)/rest.txt && \
-	echo "setup: installing nystrom_lib in place" && \
-	$$install --no-deps --no-build-isolation -e .
+	echo "setup: installing nystrom_lib and its companion in place" && \
+	$$install --no-deps --no-build-isolation -e . -e companion
 	@touch $@
 
 book: setup compile ## set up, execute every chapter at the paper's parameters, build the book, say where to open it
 	@$(BIN)/nystrom book
 
 pdf: setup ## print the book that `make book` built as one PDF, with the Chromium or Chrome that is here
-	@$(BIN)/python -m nystrom_lib.companion.book.pdf
+	@$(BIN)/python -m companion.book.pdf
 
 paper: setup compile ## set up, then compute all of the paper's experiments at full scale (resumes when interrupted)
 	@$(BIN)/nystrom paper
@@ -60,11 +60,11 @@ paper: setup compile ## set up, then compute all of the paper's experiments at f
 # twenty minutes more.
 beyond: setup compile ## set up, then compute everything beyond the paper, times included (resumes when interrupted)
 	@$(BIN)/nystrom beyond
-	@$(BIN)/python -m nystrom_lib.companion.studies.models
+	@$(BIN)/python -m companion.studies.models
 	@$(BIN)/nystrom arena --long 2
 
 refresh: setup ## set up, execute the committed notebooks again in place and show what changed
-	@$(BIN)/python -m nystrom_lib.companion.notebook.refresh
+	@$(BIN)/python -m companion.notebook.refresh
 
 test: setup ## set up, lint, then run every test: docstrings, notebooks (nbval) and the book included
 	@$(MAKE) --no-print-directory -j 2 lint compile
@@ -81,7 +81,7 @@ lint: setup ## ruff, mypy (strict) and the rule of which module may import which
 	@echo "lint: mypy"
 	@$(BIN)/mypy
 	@echo "lint: import rule"
-	@$(BIN)/python -m pytest -q tests/test_import_rule.py
+	@$(BIN)/python -m pytest -q tests/nystrom_lib/test_import_rule.py
 
 coverage: setup ## run the tests and list the lines they miss, compiled loops included (slower)
 	@rm -rf .cache/numba-coverage
@@ -93,12 +93,12 @@ bench: setup ## measure the speed against plain C and against this machine's cei
 
 lock: setup ## resolve pyproject.toml into requirements.lock and requirements.txt (UPGRADE=--upgrade: newest)
 	@echo "lock: resolving for Python $(LOCK_PYTHON) and later"
-	@$(BIN)/uv pip compile --quiet pyproject.toml --all-extras --group dev --universal --fork-strategy fewest \
+	@$(BIN)/uv pip compile --quiet pyproject.toml companion/pyproject.toml --all-extras --group dev --no-emit-package nystrom-lib --universal --fork-strategy fewest \
 	    --python-version $(LOCK_PYTHON) --generate-hashes --no-header --no-annotate $(UPGRADE) -o requirements.lock
 	@awk '/^[^ #]/ { sub(/ *\\$$/, ""); print }' requirements.lock > requirements.txt
 	@echo "lock: checking"
 	@$(BIN)/uv pip install --quiet --dry-run --python $(BIN)/python --require-hashes -r requirements.lock
-	@$(BIN)/python -m pytest -q -k "lock or pins or registry" tests/test_packaging.py
+	@$(BIN)/python -m pytest -q -k "lock or pins or registry" tests/companion/test_packaging.py
 
 clean: ## delete .venv, caches and build products
 	rm -rf $(VENV) .cache build dist *.egg-info _build book/notebooks book/_generated

@@ -18,10 +18,10 @@ import numpy as np
 import nystrom_lib as nl
 from benchmarks import machine
 from benchmarks.timing import best_of
-from nystrom_lib.companion import Experiment, paper_experiment
-from nystrom_lib.companion.experiments.protocol import load_data
-from nystrom_lib.companion.experiments.seeds import Axis, seed_for
-from nystrom_lib.companion.results.table import Results
+from companion import Experiment, paper_experiment
+from companion.experiments.protocol import load_data
+from companion.experiments.seeds import Axis, seed_for
+from companion.results.table import Results
 from nystrom_lib.landmarks import LEAST_BATCH
 
 FOLDER = Path(__file__).resolve().parent.parent / "results"

@@ -18,10 +18,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks import machine
-from nystrom_lib.companion.experiments.paper import paper_experiment
-from nystrom_lib.companion.experiments.protocol import load_data, prepare
-from nystrom_lib.companion.results.tolerances import tolerance_for
-from nystrom_lib.companion.running.runner import recompute
+from companion.experiments.paper import paper_experiment
+from companion.experiments.protocol import load_data, prepare
+from companion.results.tolerances import tolerance_for
+from companion.running.runner import recompute
 
 Numbers = dict[str, dict[str, float]]
 

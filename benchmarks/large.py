@@ -86,7 +86,7 @@ def library(path: str) -> None:
 
 def command(path: str) -> None:
     """What the user types; print the peak when it is over."""
-    from nystrom_lib.companion.cli import main
+    from companion.cli import main
 
     try:
         main(["optimise", path, "-n", str(LANDMARKS), "-o", str(Path(path).with_name("landmarks.npy"))])

@@ -17,9 +17,9 @@ from benchmarks import machine
 from benchmarks.plain import PlainC, compile_plain
 from benchmarks.problems import is_stand_in
 from benchmarks.timing import best_of
-from nystrom_lib.companion import Experiment, paper_experiment
-from nystrom_lib.companion.experiments.protocol import load_data
-from nystrom_lib.companion.experiments.seeds import Axis, seed_for
+from companion import Experiment, paper_experiment
+from companion.experiments.protocol import load_data
+from companion.experiments.seeds import Axis, seed_for
 
 FILE = Path(__file__).resolve().parent.parent / "results" / "miniboone_timings.json"
 SLICE_POINTS = 1000

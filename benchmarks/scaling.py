@@ -17,7 +17,7 @@ import nystrom_lib as nl
 from benchmarks.problems import Problem
 from benchmarks.rows import descend
 from benchmarks.timing import best_of, stopwatch, take_turns
-from nystrom_lib.companion.studies.costs import exponent
+from companion.studies.costs import exponent
 
 Sizes = dict[str, int]
 AXES = ("n", "N", "b", "d")

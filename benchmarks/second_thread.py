@@ -16,7 +16,7 @@ from typing import Any
 import nystrom_lib as nl
 from benchmarks import machine
 from benchmarks.timing import side_by_side, stopwatch, take_turns
-from nystrom_lib.companion.experiments.problems import PROBLEMS, Problem
+from companion.experiments.problems import PROBLEMS, Problem
 
 FILE = Path(__file__).resolve().parent.parent / "results" / "beyond" / "second_thread.json"
 NAMES = ("bigaussian-16", "abalone", "magic")

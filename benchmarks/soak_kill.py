@@ -26,11 +26,11 @@ from pathlib import Path
 # Children are forked, and GNU OpenMP refuses to work in a forked process; all loops here run on one thread.
 os.environ.setdefault("NUMBA_THREADING_LAYER", "workqueue")
 
-from nystrom_lib.companion.experiments.components import BiGaussian, Gaussian, StochasticGradientDescent
-from nystrom_lib.companion.experiments.config import Experiment, Record
-from nystrom_lib.companion.results.store import Store
-from nystrom_lib.companion.results.table import Results
-from nystrom_lib.companion.running.runner import run
+from companion.experiments.components import BiGaussian, Gaussian, StochasticGradientDescent
+from companion.experiments.config import Experiment, Record
+from companion.results.store import Store
+from companion.results.table import Results
+from companion.running.runner import run
 
 EXPERIMENT = Experiment(
     data=BiGaussian(N=200),
@@ -80,7 +80,7 @@ def attack(context: ForkServerContext, folder: Path, longest: float, rng: random
 def soak(minutes: float, most: float, seed: int) -> int:
     """Kill for so many minutes, or so many processes; 0 if every run ended as it should."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["nystrom_lib.companion.running.runner"])
+    context.set_forkserver_preload(["companion.running.runner"])
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory() as place:
         undisturbed = run(EXPERIMENT, Path(place) / "undisturbed", threads=2, progress=False)

@@ -6,7 +6,7 @@ leave behind, and ``running`` makes the ones from the others. ``studies`` are th
 The ``book`` and the command line, ``cli``, are made of everything before. What all rooms need lies beside them:
 ``settings``, ``errors``, ``wording``, and where the ``checkout`` is.
 
->>> from nystrom_lib import companion
+>>> import companion
 >>> companion.paper_experiment("figure-2-n20").n
 20
 """

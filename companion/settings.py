@@ -19,7 +19,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self, TypeVar, Union
 
-from .._validation import did_you_mean
+from nystrom_lib._validation import did_you_mean
+
 from .errors import ConfigurationError
 
 Plain = dict[str, Any]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
-from pathlib import Path
 
 #: More would be a slip, and the system kills a process that asks for so many.
 MOST_THREADS = 4096
@@ -29,8 +27,6 @@ def ensure() -> None:
     trouble = _trouble()
     if trouble is None:
         return
-    if Path(sys.argv[0]).name == "nystrom":  # the command has not begun yet, and shows no traceback
-        sys.exit(f"nystrom: {trouble}")
     raise ImportError(trouble)
 
 

@@ -42,8 +42,8 @@ def pytest_report_header() -> str:
 #: What takes long, begun first: with whole files shared out among processes, the last of them would wait for it.
 #: One file that needs the book comes long before the others, which would wait while it is built.
 LONG = (
-    "tests/test_wheel", "tests/book/test_browser", ".ipynb", "tests/test_vectors", "tests/test_threads",
-    "notebooks/test_smoke", "tests/book/", "tests/cli/", "tests/notebooks/",
+    "tests/companion/test_wheel", "tests/book/test_browser", ".ipynb", "test_vectors", "test_threads",
+    "notebooks/test_smoke", "tests/book/", "tests/companion/cli/", "tests/companion/notebooks/",
 )  # fmt: skip
 
 
@@ -80,7 +80,7 @@ def root() -> Path:
 @pytest.fixture(scope="module")
 def forked() -> Iterator[None]:
     """Kernels that are forked from a process which has everything imported."""
-    from nystrom_lib.companion.notebook import kernel
+    from companion.notebook import kernel
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kernel, "START", warm.kernel())

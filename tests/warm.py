@@ -33,8 +33,8 @@ from typing import Any, NoReturn
 
 #: What processes of the tests import, and the rooms of the companion whose modules they import.
 IMPORTED = (
-    "distributed", "ipykernel.kernelapp", "matplotlib.pyplot", "nbconvert", "nystrom_lib.companion.cli",
-    "nystrom_lib.companion.notebook.execute", "papermill.cli", "pyarrow.parquet", "sklearn.cluster", "sklearn.datasets",
+    "distributed", "ipykernel.kernelapp", "matplotlib.pyplot", "nbconvert", "companion.cli",
+    "companion.notebook.execute", "papermill.cli", "pyarrow.parquet", "sklearn.cluster", "sklearn.datasets",
 )  # fmt: skip
 ROOMS = ("claims", "experiments", "figures", "results", "running", "studies")
 
@@ -103,7 +103,7 @@ def serve(place: str, first: int) -> None:
 
 def _modules() -> Iterator[str]:
     for room in ROOMS:
-        package = importlib.import_module(f"nystrom_lib.companion.{room}")
+        package = importlib.import_module(f"companion.{room}")
         yield from (f"{package.__name__}.{each.name}" for each in pkgutil.iter_modules(package.__path__))
 
 
@@ -111,7 +111,7 @@ def _fork_kernels(place: str) -> None:
     """Whoever is forked has its kernels forked: those of chapters, nbval's, and the python3 that papermill looks up."""
     from ipykernel import kernelspec
 
-    from nystrom_lib.companion.notebook import kernel
+    from companion.notebook import kernel
 
     kernel.START = (*_stand_in(place), "-m", "ipykernel")
     command = [*kernel.START, "-f", "{connection_file}"]

@@ -1,8 +1,8 @@
 """The book: chapters executed, pages generated from results, everything rendered and every link followed.
 
->>> from nystrom_lib.companion import book
+>>> from companion import book
 >>> book.build.__module__
-'nystrom_lib.companion.book.building'
+'companion.book.building'
 """
 
 from __future__ import annotations

@@ -13,7 +13,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ..._validation import did_you_mean
+from nystrom_lib._validation import did_you_mean
+
 from ..errors import ConfigurationError
 
 __all__ = ["EQUATIONS", "Check", "Equation", "check", "equation", "function"]
@@ -60,11 +61,11 @@ class Equation:
         return self.number.isdigit()
 
 
-_ORACLE = "tests/test_derivatives.py::test_derivatives_agree_with_the_oracle"
-_DIFFERENCES = "tests/test_derivatives.py::test_derivatives_agree_with_central_differences"
-_THEOREM = "tests/test_lipschitz.py::test_theorem_holds_on_random_samples"
-_APPENDIX = "tests/test_lipschitz.py::test_numbers_of_the_appendix"
-_ESTIMATORS = "tests/test_stochastic.py::test_estimators_agree_with_the_oracle"
+_ORACLE = "tests/nystrom_lib/test_derivatives.py::test_derivatives_agree_with_the_oracle"
+_DIFFERENCES = "tests/nystrom_lib/test_derivatives.py::test_derivatives_agree_with_central_differences"
+_THEOREM = "tests/nystrom_lib/test_lipschitz.py::test_theorem_holds_on_random_samples"
+_APPENDIX = "tests/nystrom_lib/test_lipschitz.py::test_numbers_of_the_appendix"
+_ESTIMATORS = "tests/nystrom_lib/test_stochastic.py::test_estimators_agree_with_the_oracle"
 
 _APPROXIMATION, _SKD, _CONVERGENCE = "theory/approximation", "theory/radial_skd", "theory/convergence"
 _PROOF, _STOCHASTIC, _PROTOCOL = "theory/proof", "theory/stochastic", "theory/protocol"
@@ -77,8 +78,8 @@ EQUATIONS: tuple[Equation, ...] = (
         _APPROXIMATION,
         ("nystrom_from_columns",),
         (
-            "tests/test_approximation.py::test_columns_of_any_positive_matrix",
-            "tests/test_approximation.py::test_columns_agree_with_landmarks",
+            "tests/nystrom_lib/test_approximation.py::test_columns_of_any_positive_matrix",
+            "tests/nystrom_lib/test_approximation.py::test_columns_agree_with_landmarks",
         ),
         ("approximation",),
     ),
@@ -89,8 +90,8 @@ EQUATIONS: tuple[Equation, ...] = (
         _APPROXIMATION,
         ("NystromApproximation",),
         (
-            "tests/test_approximation.py::test_matrix_agrees_with_the_oracle",
-            "tests/test_approximation.py::test_features_blocks_and_matrix_agree",
+            "tests/nystrom_lib/test_approximation.py::test_matrix_agrees_with_the_oracle",
+            "tests/nystrom_lib/test_approximation.py::test_features_blocks_and_matrix_agree",
         ),
         ("approximation",),
     ),
@@ -101,8 +102,8 @@ EQUATIONS: tuple[Equation, ...] = (
         _APPROXIMATION,
         ("NystromApproximation.features", "NystromApproximation.residuals"),
         (
-            "tests/test_approximation.py::test_residual_is_positive_and_vanishes_on_landmarks",
-            "tests/test_approximation.py::test_full_rank_returns_the_kernel_matrix",
+            "tests/nystrom_lib/test_approximation.py::test_residual_is_positive_and_vanishes_on_landmarks",
+            "tests/nystrom_lib/test_approximation.py::test_full_rank_returns_the_kernel_matrix",
         ),
         ("approximation",),
     ),
@@ -113,9 +114,9 @@ EQUATIONS: tuple[Equation, ...] = (
         _APPROXIMATION,
         ("nystrom_errors",),
         (
-            "tests/test_criteria.py::test_all_norms_on_a_part_of_the_data",
-            "tests/test_criteria.py::test_trace_on_the_bigaussian_data",
-            "tests/test_anchor.py::test_initial_row",
+            "tests/nystrom_lib/test_criteria.py::test_all_norms_on_a_part_of_the_data",
+            "tests/nystrom_lib/test_criteria.py::test_trace_on_the_bigaussian_data",
+            "tests/nystrom_lib/test_anchor.py::test_initial_row",
         ),
         ("approximation", "bigaussian", "abalone", "magic", "miniboone"),
     ),
@@ -126,8 +127,8 @@ EQUATIONS: tuple[Equation, ...] = (
         _SKD,
         ("radial_skd", "squared_frobenius_norm"),
         (
-            "tests/test_radial_skd.py::test_value_agrees_with_the_oracle",
-            "tests/test_radial_skd.py::test_convention_when_the_sample_has_no_norm",
+            "tests/nystrom_lib/test_radial_skd.py::test_value_agrees_with_the_oracle",
+            "tests/nystrom_lib/test_radial_skd.py::test_convention_when_the_sample_has_no_norm",
         ),
         ("radial_skd", "bigaussian", "magic"),
     ),
@@ -137,7 +138,7 @@ EQUATIONS: tuple[Equation, ...] = (
         "Remark 1.2",
         _SKD,
         ("radial_skd", "skd_coefficient"),
-        ("tests/test_radial_skd.py::test_the_data_set_itself_is_a_perfect_sample",),
+        ("tests/nystrom_lib/test_radial_skd.py::test_the_data_set_itself_is_a_perfect_sample",),
         ("radial_skd",),
     ),
     Equation(
@@ -147,8 +148,8 @@ EQUATIONS: tuple[Equation, ...] = (
         _SKD,
         ("radial_skd", "nystrom_errors"),
         (
-            "tests/test_radial_skd.py::test_inequalities_of_section_1_3",
-            "tests/test_radial_skd.py::test_bounds",
+            "tests/nystrom_lib/test_radial_skd.py::test_inequalities_of_section_1_3",
+            "tests/nystrom_lib/test_radial_skd.py::test_bounds",
         ),
         ("radial_skd",),
     ),
@@ -159,8 +160,8 @@ EQUATIONS: tuple[Equation, ...] = (
         _SKD,
         ("Kernel.squared_left", "Kernel.squared_diagonal"),
         (
-            "tests/test_kernels.py::test_values_and_derivatives_agree_with_the_oracle",
-            "tests/test_kernels.py::test_diagonal_derivative_is_twice_the_left_one",
+            "tests/nystrom_lib/test_kernels.py::test_values_and_derivatives_agree_with_the_oracle",
+            "tests/nystrom_lib/test_kernels.py::test_diagonal_derivative_is_twice_the_left_one",
         ),
         ("radial_skd",),
     ),
@@ -180,8 +181,8 @@ EQUATIONS: tuple[Equation, ...] = (
         _CONVERGENCE,
         ("Gaussian.constants", "Matern.constants", "RationalQuadratic.constants"),
         (
-            "tests/test_kernels.py::test_constants_of_the_gaussian_kernel",
-            "tests/test_kernels.py::test_constants_are_the_suprema",
+            "tests/nystrom_lib/test_kernels.py::test_constants_of_the_gaussian_kernel",
+            "tests/nystrom_lib/test_kernels.py::test_constants_are_the_suprema",
         ),
         ("convergence",),
     ),
@@ -191,7 +192,7 @@ EQUATIONS: tuple[Equation, ...] = (
         "§2",
         _CONVERGENCE,
         ("gradient_descent", "LipschitzBound.step"),
-        ("tests/test_descent.py::test_step_of_the_theorem_never_increases_R",),
+        ("tests/nystrom_lib/test_descent.py::test_step_of_the_theorem_never_increases_R",),
         ("convergence",),
     ),
     Equation(
@@ -200,7 +201,7 @@ EQUATIONS: tuple[Equation, ...] = (
         "§3",
         _STOCHASTIC,
         ("estimate_T1", "estimate_T2"),
-        ("tests/test_stochastic.py::test_the_whole_data_set_as_batch_gives_the_gradient",),
+        ("tests/nystrom_lib/test_stochastic.py::test_the_whole_data_set_as_batch_gives_the_gradient",),
         ("stochastic_gradients",),
     ),
     Equation(
@@ -210,8 +211,8 @@ EQUATIONS: tuple[Equation, ...] = (
         _STOCHASTIC,
         ("estimate_T1", "estimate_T2", "draw_batch"),
         (
-            "tests/test_stochastic.py::test_T1_and_T2_are_unbiased",
-            "tests/test_stochastic.py::test_batches_are_independent_uniform_indices",
+            "tests/nystrom_lib/test_stochastic.py::test_T1_and_T2_are_unbiased",
+            "tests/nystrom_lib/test_stochastic.py::test_batches_are_independent_uniform_indices",
         ),
         ("stochastic_gradients",),
     ),
@@ -221,7 +222,7 @@ EQUATIONS: tuple[Equation, ...] = (
         "§3",
         _STOCHASTIC,
         ("one_sample_gradient",),
-        (_ESTIMATORS, "tests/test_descent.py::test_stochastic_steps_follow_the_oracle"),
+        (_ESTIMATORS, "tests/nystrom_lib/test_descent.py::test_stochastic_steps_follow_the_oracle"),
         ("stochastic_gradients", "abalone", "magic", "miniboone", "your_data"),
     ),
     Equation(
@@ -230,7 +231,7 @@ EQUATIONS: tuple[Equation, ...] = (
         "§3, in words",
         _STOCHASTIC,
         ("one_sample_gradient",),
-        ("tests/test_stochastic.py::test_one_sample_bias_is_its_closed_form",),
+        ("tests/nystrom_lib/test_stochastic.py::test_one_sample_bias_is_its_closed_form",),
         ("stochastic_gradients",),
     ),
     Equation(
@@ -239,7 +240,7 @@ EQUATIONS: tuple[Equation, ...] = (
         "§3",
         _STOCHASTIC,
         ("two_sample_gradient",),
-        (_ESTIMATORS, "tests/test_stochastic.py::test_two_and_four_sample_means_are_the_gradient"),
+        (_ESTIMATORS, "tests/nystrom_lib/test_stochastic.py::test_two_and_four_sample_means_are_the_gradient"),
         ("stochastic_gradients",),
     ),
     Equation(
@@ -257,7 +258,7 @@ EQUATIONS: tuple[Equation, ...] = (
         "Remark 3.1",
         _STOCHASTIC,
         ("four_sample_gradient",),
-        (_ESTIMATORS, "tests/test_stochastic.py::test_two_and_four_sample_means_are_the_gradient"),
+        (_ESTIMATORS, "tests/nystrom_lib/test_stochastic.py::test_two_and_four_sample_means_are_the_gradient"),
         ("stochastic_gradients",),
     ),
     Equation(
@@ -267,7 +268,7 @@ EQUATIONS: tuple[Equation, ...] = (
         _PROTOCOL,
         ("gradient_descent", "stochastic_gradient_descent", "uniform_sample"),
         (
-            "tests/test_descent.py::test_steps_follow_the_oracle",
+            "tests/nystrom_lib/test_descent.py::test_steps_follow_the_oracle",
             "tests/companion/test_seeds_and_protocol.py::test_a_repetition_is_the_protocol_word_for_word",
         ),
         ("bigaussian", "abalone", "magic", "miniboone", "your_data"),
@@ -279,8 +280,8 @@ EQUATIONS: tuple[Equation, ...] = (
         _PROTOCOL,
         ("approximation_factors", "best_rank_errors"),
         (
-            "tests/test_criteria.py::test_factors_are_quotients_and_at_least_one",
-            "tests/test_criteria.py::test_best_rank_errors",
+            "tests/nystrom_lib/test_criteria.py::test_factors_are_quotients_and_at_least_one",
+            "tests/nystrom_lib/test_criteria.py::test_best_rank_errors",
         ),
         ("approximation", "bigaussian", "abalone", "magic"),
     ),
@@ -290,7 +291,7 @@ EQUATIONS: tuple[Equation, ...] = (
         "Appendix",
         _PROOF,
         ("skd_coefficient",),
-        (_ORACLE, "tests/test_radial_skd.py::test_value_agrees_with_the_oracle"),
+        (_ORACLE, "tests/nystrom_lib/test_radial_skd.py::test_value_agrees_with_the_oracle"),
         ("radial_skd", "convergence"),
     ),
     Equation(
@@ -299,7 +300,7 @@ EQUATIONS: tuple[Equation, ...] = (
         "Appendix",
         _PROOF,
         ("radial_skd_gradient",),
-        (_ORACLE, "tests/test_derivatives.py::test_gradient_on_the_notebook_data"),
+        (_ORACLE, "tests/nystrom_lib/test_derivatives.py::test_gradient_on_the_notebook_data"),
         ("convergence",),
     ),
     Equation(
@@ -317,7 +318,7 @@ EQUATIONS: tuple[Equation, ...] = (
         "Appendix",
         _PROOF,
         ("radial_skd_hessian", "hessian_vector_product"),
-        (_ORACLE, "tests/test_derivatives.py::test_hessian_products_need_no_hessian"),
+        (_ORACLE, "tests/nystrom_lib/test_derivatives.py::test_hessian_products_need_no_hessian"),
         ("convergence",),
     ),
     Equation(
@@ -338,7 +339,7 @@ EQUATIONS: tuple[Equation, ...] = (
         "Appendix",
         _PROOF,
         ("Kernel.squared", "squared_frobenius_norm"),
-        (_THEOREM, "tests/test_radial_skd.py::test_bounds"),
+        (_THEOREM, "tests/nystrom_lib/test_radial_skd.py::test_bounds"),
         ("convergence",),
     ),
     Equation(
@@ -363,7 +364,7 @@ EQUATIONS: tuple[Equation, ...] = (
         "Appendix",
         _PROOF,
         ("radial_skd_hessian", "largest_hessian_eigenvalue"),
-        (_THEOREM, "tests/test_derivatives.py::test_largest_hessian_eigenvalue"),
+        (_THEOREM, "tests/nystrom_lib/test_derivatives.py::test_largest_hessian_eigenvalue"),
         ("convergence",),
     ),
     Equation(
@@ -372,7 +373,7 @@ EQUATIONS: tuple[Equation, ...] = (
         "Appendix",
         _PROOF,
         ("lipschitz_bound", "LipschitzBound.L"),
-        (_APPENDIX, _THEOREM, "tests/test_lipschitz.py::test_the_largest_curvature_is_within_the_bound"),
+        (_APPENDIX, _THEOREM, "tests/nystrom_lib/test_lipschitz.py::test_the_largest_curvature_is_within_the_bound"),
         ("convergence",),
     ),
 )  # fmt: skip

@@ -1,6 +1,6 @@
 """One chapter, executed by a process of its own, so that several can run at a time without sharing logs or settings.
 
-``python -m nystrom_lib.companion.book.one_chapter NAME NOTEBOOKS OUT THREADS``
+``python -m companion.book.one_chapter NAME NOTEBOOKS OUT THREADS``
 """
 
 from __future__ import annotations

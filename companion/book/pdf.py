@@ -1,6 +1,6 @@
 """The whole book as one PDF: all pages in one, printed by the browser that is here.
 
-``python -m nystrom_lib.companion.book.pdf`` (``make pdf``) prints the book that ``make book`` has built, and puts a
+``python -m companion.book.pdf`` (``make pdf``) prints the book that ``make book`` has built, and puts a
 link to the PDF on its landing page. The playground stays out: on paper it does not move.
 """
 

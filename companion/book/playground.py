@@ -1,4 +1,4 @@
-"""The data of the playground, from the library: ``python -m nystrom_lib.companion.book.playground`` writes them.
+"""The data of the playground, from the library: ``python -m companion.book.playground`` writes them.
 
 The page computes everything else itself. Coordinates travel as the 64 bits they are, so that the page computes with
 the numbers that the library has.

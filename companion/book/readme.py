@@ -1,4 +1,4 @@
-"""The figure and the numbers of the README, from the results: ``python -m nystrom_lib.companion.book.readme``."""
+"""The figure and the numbers of the README, from the results: ``python -m companion.book.readme``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from . import landing
 
 README = ROOT / "README.md"
 FIGURE = ROOT / "book" / "_assets" / "answer.svg"
-BEGIN, END = "<!-- results: written by python -m nystrom_lib.companion.book.readme -->", "<!-- end of results -->"
+BEGIN, END = "<!-- results: written by python -m companion.book.readme -->", "<!-- end of results -->"
 
 
 def block(results: Path = RESULTS) -> str:

@@ -3,7 +3,7 @@
 To add one, write a file like the others (a ``Parameters`` class and a ``CHAPTER``), name it in ``_FILES``, and write
 the notebook.
 
->>> from nystrom_lib.companion.chapters import chapter, CHAPTERS
+>>> from companion.chapters import chapter, CHAPTERS
 >>> chapter("bigaussian").file
 '05_bigaussian.ipynb'
 """
@@ -15,7 +15,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from types import MappingProxyType
 
-from ..._validation import did_you_mean
+from nystrom_lib._validation import did_you_mean
+
 from ..errors import ConfigurationError
 from .base import PROFILES, Chapter
 

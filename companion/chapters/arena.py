@@ -34,7 +34,6 @@ CHAPTER = Chapter(
     title="The arena",
     section="beyond the paper",
     parameters=Parameters,
-    needs=("sklearn",),
     profiles={
         "quick": {"problems": ALL[1:2], "m": 3, "budgets": (0.1, 0.3, 1.0), "recompute": 0},
         "smoke": {**SMOKE, "budgets": (0.02, 0.05)},

@@ -38,8 +38,6 @@ class Chapter:
         What ``quick`` and ``smoke`` have in place of the defaults.
     folder : Path
         Where the notebook is.
-    needs : tuple of str
-        Modules that it imports and that an extra brings.
     """
 
     name: str
@@ -49,7 +47,6 @@ class Chapter:
     parameters: type[Settings]
     profiles: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     folder: Path = NOTEBOOKS
-    needs: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         unknown = set(self.profiles) - set(PROFILES[1:])

@@ -8,7 +8,8 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 
-from ...datasets import Dataset
+from nystrom_lib.datasets import Dataset
+
 from ..experiments.components import DataSource, MiniBooNE
 from ..experiments.config import Experiment
 from ..experiments.paper import PAPER, SEED, value

@@ -35,7 +35,6 @@ CHAPTER = Chapter(
     title="What to descend on",
     section="paper §1.2, Remark 1.2",
     parameters=Parameters,
-    needs=("sklearn",),
     profiles={
         "quick": {"problems": ("bigaussian-16", "breast-cancer"), "m": 5, "budgets": (0.1, 0.3), "recompute": 0},
         "smoke": {**SMOKE, "budgets": (0.02, 0.05)},

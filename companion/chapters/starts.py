@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...starts import STARTS
+from nystrom_lib.starts import STARTS
+
 from ..experiments.config import Experiment
 from ..experiments.problems import TRIED_STARTS
 from ..settings import setting
@@ -40,7 +41,6 @@ CHAPTER = Chapter(
     title="Better starts",
     section="paper, Conclusion",
     parameters=Parameters,
-    needs=("sklearn",),
     profiles={
         "quick": {"problems": ("bigaussian-16", "breast-cancer"), "m": 5, "recompute": 0},
         "smoke": {**SMOKE, "starts": ("uniform", "kmeans++", "rpcholesky")},

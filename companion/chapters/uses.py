@@ -63,7 +63,6 @@ CHAPTER = Chapter(
     title="What landmarks are for",
     section="paper, Conclusion",
     parameters=Parameters,
-    needs=("sklearn",),
     profiles={
         "quick": {
             "problems": ("bigaussian-16",),

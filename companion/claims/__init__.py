@@ -1,7 +1,7 @@
 """The claims of the paper, judged: each by a statistic and thresholds that were fixed before the results were seen.
 
 ``declared`` holds what was fixed; the modules beside it measure and decide; ``page`` writes it up. In a terminal,
-``python -m nystrom_lib.companion.claims`` judges all of them.
+``python -m companion.claims`` judges all of them.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from importlib import import_module
 from pathlib import Path
 
 import nystrom_lib as nl
+from nystrom_lib._validation import did_you_mean
 
-from ..._validation import did_you_mean
 from ..errors import ConfigurationError
 from ..results.archive import Archive
 from .base import Claim, Evidence, Finding, Table, Threshold, Verdict

@@ -1,4 +1,4 @@
-"""``python -m nystrom_lib.companion.claims [ID …]``: judge the claims of the paper and print the verdicts."""
+"""``python -m companion.claims [ID …]``: judge the claims of the paper and print the verdicts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from . import judge, page, plain
 
 def main(given: list[str] | None = None) -> int:
     """Judge, print, and say by the exit code only whether that could be done."""
-    parser = argparse.ArgumentParser(prog="python -m nystrom_lib.companion.claims", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m companion.claims", description=__doc__)
     parser.add_argument("claims", nargs="*", metavar="ID", help="such as B5; all of them if none is given")
     parser.add_argument("--results", type=Path, default=RESULTS, help="the folder with the stored results")
     parser.add_argument("--markdown", action="store_true", help="print the page of the book instead")

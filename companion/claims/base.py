@@ -86,7 +86,7 @@ class Claim:
     evidence : tuple of Evidence
         Where to look.
     later : Check, optional
-        What was declared afterwards, on :data:`~nystrom_lib.companion.claims.declared.LATER`.
+        What was declared afterwards, on :data:`~companion.claims.declared.LATER`.
     known : str
         Of a claim declared later: what was known of the result by then.
     """

@@ -1,4 +1,4 @@
-"""``python -m nystrom_lib.companion.claims.later``: compute the rows of the later checks, and of B1, and store them.
+"""``python -m companion.claims.later``: compute the rows of the later checks, and of B1, and store them.
 
 They take a few minutes, too long for every build of the book, and are the same on every run:
 ``results/later_checks.json`` keeps them, and a test computes some of them again.
@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 import nystrom_lib as nl
+from nystrom_lib import _writing as writing
 
-from ... import _writing as writing
 from ..checkout import RESULTS
 from ..experiments.components import GradientDescent, StochasticGradientDescent
 from ..experiments.outcome import Array
@@ -113,7 +113,7 @@ def main(file: Path = FILE) -> int:
     here = provenance.environment()
     about = {
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-        "by": "python -m nystrom_lib.companion.claims.later",
+        "by": "python -m companion.claims.later",
         **{name: here[name] for name in ("commit", "dirty", "cpu", "cores", "python", "library", "packages")},
     }
     lists = [f'"{claim}": [\n' + ",\n".join(map(json.dumps, rows)) + "\n]" for claim, rows in checks.items()]

@@ -60,7 +60,7 @@ def page(verdicts: Sequence[Verdict]) -> str:
     Parameters
     ----------
     verdicts : sequence of Verdict
-        From :func:`~nystrom_lib.companion.claims.judge`.
+        From :func:`~companion.claims.judge`.
     """
     parts = [summary(verdicts), _overview(verdicts)]
     for letter, title in _GROUPS.items():
@@ -125,7 +125,7 @@ def _declared(claim: Claim) -> str:
     return "\n\n".join(
         [
             *_rule(claim),
-            f"**Measured by** `nystrom_lib.companion.claims.{module}.{function}`.",
+            f"**Measured by** `companion.claims.{module}.{function}`.",
             *([f"**Known by then**: {escape(claim.known)}"] if claim.known else []),
             f"**Fixed in** {_commit(LATER if claim.known else FIRST)}.",
         ]

@@ -148,7 +148,7 @@ def decide_inequalities(claim: Claim, small: pd.DataFrame, tables: pd.DataFrame)
 # -- T1 ----------------------------------------------------------------------------------------------------------
 
 
-#: What the verdict shows of the proof, and what :func:`~nystrom_lib.companion.studies.curvature.chain` calls it.
+#: What the verdict shows of the proof, and what :func:`~companion.studies.curvature.chain` calls it.
 _STEPS_OF_THE_PROOF = {
     "c_S / C₀": "Eq. (16)",
     "|∂c_S| / C₁": "Eq. (17)",
@@ -378,7 +378,7 @@ def nothing_stored(claim: Claim) -> Verdict:
         claim,
         Finding.UNTESTABLE,
         "Nothing was measured.",
-        "Its rows are not stored; `python -m nystrom_lib.companion.claims.later` computes them.",
+        "Its rows are not stored; `python -m companion.claims.later` computes them.",
     )
 
 

@@ -9,7 +9,7 @@ import click
 
 from ..errors import Interrupted
 from ..wording import duration
-from .base import Command, Whole, bar, installed, tell
+from .base import Command, Whole, bar, tell
 from .folders import check_writable
 
 
@@ -41,15 +41,14 @@ def arena(names: tuple[str, ...], few: int, out: Path | None, log: Path | None, 
       nystrom arena --long 2
       nystrom arena digits abalone --most 500 --out small.json --log small.jsonl
     """
-    from ..checkout import NEW_RESULTS, RESULTS, WORK
+    from ..checkout import RESULTS, WORK
     from ..experiments.problems import PROBLEMS
     from ..running import arena as running
     from .chosen import chosen
 
-    installed("sklearn")
     problems = chosen(names, PROBLEMS, "problem")
     began = time.monotonic()
-    log, out = log or WORK / "arena.jsonl", out or NEW_RESULTS / "beyond" / "arena.json"
+    log, out = log or WORK / "arena.jsonl", out or RESULTS / "beyond" / "arena.json"
     for option, file in (("--log", log), ("--out", out)):
         check_writable(option, file.parent)
     terms = running.Terms(most)

@@ -10,12 +10,10 @@ import sys
 import textwrap
 import warnings
 from collections.abc import Iterable, Sequence
-from importlib.util import find_spec
 from typing import Any
 
 import click
 
-from ..._extras import sentence
 from ..errors import CompanionError, ConfigurationError
 
 #: Everything went well; the work failed or numbers differ; the command line makes no sense; Ctrl-C; a closed pipe;
@@ -69,13 +67,6 @@ def _whole(value: Any) -> int | None:
         return None
 
 
-def installed(*modules: str) -> None:
-    """Say which extra is missing before the work begins, not after it."""
-    for module in modules:
-        if find_spec(module) is None:
-            raise CompanionError(sentence(ModuleNotFoundError(name=module)))
-
-
 class Command(click.Command):
     """A command that knows ``--debug`` and ends its help with the exit codes."""
 
@@ -114,9 +105,10 @@ def speak_plainly() -> None:
     logging.raiseExceptions = False  # a log that cannot be written is no reason for a traceback
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("nystrom: %(message)s"))
-    logger = logging.getLogger("nystrom_lib")
-    logger.addHandler(handler)
-    logger.setLevel(logging.INFO)
+    for package in ("nystrom_lib", "companion"):
+        logger = logging.getLogger(package)
+        logger.addHandler(handler)
+        logger.setLevel(logging.INFO)
     # After Ctrl-C it would complain of the kernel that has been stopped.
     logging.getLogger("asyncio").setLevel(logging.CRITICAL)
 
@@ -181,7 +173,7 @@ def one_sentence(error: BaseException) -> tuple[int, str]:
     if isinstance(error, CompanionError | OSError) or _ours(error):
         return FAILED, text
     if isinstance(error, ModuleNotFoundError):
-        return FAILED, sentence(error)
+        return FAILED, f"{error.name} is not installed; make setup installs everything the companion needs."
     if isinstance(error, ImportError):
         return FAILED, text
     return FAILED, f"{type(error).__name__}: {text or 'no reason given'} (--debug shows where it came from)."
@@ -189,7 +181,7 @@ def one_sentence(error: BaseException) -> tuple[int, str]:
 
 def _ours(error: BaseException) -> bool:
     """The library says what it refuses by ValueError and by errors of its own."""
-    return isinstance(error, ValueError) or type(error).__module__.startswith("nystrom_lib.")
+    return isinstance(error, ValueError) or type(error).__module__.startswith(("nystrom_lib.", "companion."))
 
 
 # -- tables ----------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import click
 
 from ..errors import Interrupted
 from ..wording import duration
-from .base import Command, installed, table, tell
+from .base import Command, table, tell
 from .folders import check_writable
 from .run import JOBS
 
@@ -42,7 +42,7 @@ def beyond(names: tuple[str, ...], out: Path | None, work: Path | None, jobs: in
       nystrom beyond --list
       nystrom beyond 'digits.*' '*.uniform-trace'
     """
-    from ..checkout import NEW_RESULTS, WORK
+    from ..checkout import RESULTS, WORK
     from ..experiments.problems import BEYOND
     from .chosen import chosen
 
@@ -51,8 +51,7 @@ def beyond(names: tuple[str, ...], out: Path | None, work: Path | None, jobs: in
         rows = [[name, str(BEYOND[name].n), BEYOND[name].initial.kind, BEYOND[name].descent.kind] for name in wanted]
         click.echo(table(["experiment", "n", "start", "descent"], rows, right=[1]))
         return
-    installed("sklearn")
-    out, work = out or NEW_RESULTS / "beyond", work or WORK / "beyond"
+    out, work = out or RESULTS / "beyond", work or WORK / "beyond"
     for option, folder in (("--out", out), ("--work", work)):
         check_writable(option, folder)
     out.mkdir(parents=True, exist_ok=True)

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from ..errors import CompanionError
-from .base import Command, installed
+from .base import Command
 from .run import JOBS
 
 
@@ -32,11 +31,6 @@ def book(execute: bool, out: Path | None, jobs: int | None) -> None:
       nystrom book
       nystrom book --no-execute        after a change of the pages alone
     """
-    from ..checkout import IS_CHECKOUT
-
-    if not IS_CHECKOUT:
-        raise CompanionError("The book is made from a checkout of the project, which has its pages.")
-    installed("papermill", "jupyter_book", "sphinx")
     from ..book import build
 
     click.echo(build(execute, jobs=jobs, out=out, say=lambda text: click.echo(text, err=True)))

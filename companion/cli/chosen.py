@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 
-from ..._validation import did_you_mean
+from nystrom_lib._validation import did_you_mean
+
 from ..errors import ConfigurationError
 
 _SHOWN = 20  #: names in an error, which --list has all of

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ... import _writing as writing
-from ..._validation import did_you_mean
+from nystrom_lib import _writing as writing
+from nystrom_lib._validation import did_you_mean
+
 from ..errors import CompanionError, ConfigurationError
 from .base import GROUP, Group, Whole, table
 
 if TYPE_CHECKING:
-    from ...datasets import Dataset
+    from nystrom_lib.datasets import Dataset
 
 FETCHED = "miniboone"
 
@@ -41,7 +42,7 @@ def list_data() -> None:
     Example:
       nystrom data list
     """
-    from ... import datasets
+    from nystrom_lib import datasets
 
     rows = [_row(name, load()) for name, load in datasets.REGISTRY.items()]
     click.echo(table(["name", "title", "N", "d", "left out", "source"], rows, right=[2, 3, 4]))
@@ -68,7 +69,7 @@ def fetch(names: tuple[str, ...], retries: int) -> None:
     Example:
       nystrom data fetch
     """
-    from ... import datasets
+    from nystrom_lib import datasets
 
     for name in _known(names or (FETCHED,)):
         if name != FETCHED:
@@ -89,7 +90,7 @@ def check(names: tuple[str, ...]) -> None:
       nystrom data check
       nystrom data check miniboone
     """
-    from ... import datasets
+    from nystrom_lib import datasets
 
     wanted = _known(names or datasets.REGISTRY)
     recorded = _recorded()
@@ -120,7 +121,7 @@ def _recorded() -> dict[str, set[str]]:
 
 
 def _known(names: Iterable[str]) -> list[str]:
-    from ... import datasets
+    from nystrom_lib import datasets
 
     for name in names:
         if name not in datasets.REGISTRY:

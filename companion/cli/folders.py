@@ -11,7 +11,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from ... import _writing as writing
+from nystrom_lib import _writing as writing
+
 from ..errors import CompanionError, ConfigurationError
 
 #: Where runs go unless they are told to go elsewhere: below the folder one is in.

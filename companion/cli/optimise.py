@@ -16,17 +16,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ... import _writing as writing
-from ...advice import KERNEL_NAMES
-from ...landmarks import METHODS
-from ...starts import STARTS
+from nystrom_lib import _writing as writing
+from nystrom_lib.advice import KERNEL_NAMES
+from nystrom_lib.landmarks import METHODS
+from nystrom_lib.starts import STARTS
+
 from ..errors import CompanionError, ConfigurationError, Interrupted
 from ..wording import duration
-from .base import Command, Whole, bar, installed, table, tell
+from .base import Command, Whole, bar, table, tell
 from .run import JOBS
 
 if TYPE_CHECKING:
-    from ...estimates import Estimate
+    from nystrom_lib.estimates import Estimate
+
     from ..studies.own_data import Optimised, Request
 
 #: What the library calls an option, and what it is called here: its sentences are passed on.
@@ -173,7 +175,6 @@ def optimise(
     from ..studies.own_data import Request
 
     _check_outputs(file, out, plot)
-    installed(*(["matplotlib"] if plot is not None else []), *(["distributed"] if dask else []))
     source = File(
         path=str(file),
         columns=columns or None,

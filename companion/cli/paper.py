@@ -10,7 +10,7 @@ import click
 
 from ..errors import Interrupted
 from ..wording import duration
-from .base import Command, installed, table, tell
+from .base import Command, table, tell
 from .folders import check_writable
 from .run import DASK, JOBS
 
@@ -43,7 +43,7 @@ def paper(
       nystrom paper figure-1 'figure-2*'
       nystrom paper --out results --jobs 8
     """
-    from ..checkout import NEW_RESULTS, WORK
+    from ..checkout import RESULTS, WORK
     from ..experiments.paper import PAPER
     from .chosen import chosen
 
@@ -51,8 +51,7 @@ def paper(
     if only_list:
         _list(wanted)
         return
-    installed(*(["distributed"] if dask else []))
-    out, work = out or NEW_RESULTS, work or WORK / "paper"
+    out, work = out or RESULTS, work or WORK / "paper"
     for option, folder in (("--out", out), ("--work", work)):
         check_writable(option, folder)
     rows: list[list[str]] = []

@@ -12,7 +12,7 @@ import click
 from ..errors import ConfigurationError, Interrupted
 from ..wording import duration
 from . import folders
-from .base import Command, Whole, installed
+from .base import Command, Whole
 
 if TYPE_CHECKING:
     from ..chapters import Chapter
@@ -97,7 +97,6 @@ def run(
 
 def check_extras(this: Chapter, dask: str | None) -> None:
     """What a run needs besides its notebook, before it begins."""
-    installed("papermill", *this.needs, *(["distributed"] if dask else []))
 
 
 def check_cluster(this: Chapter, runs: Iterable[Settings], dask: str | None) -> None:

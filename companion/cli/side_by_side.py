@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from ... import _writing as writing
+from nystrom_lib import _writing as writing
+
 from ..wording import PLAIN, duration
 from .base import table
 

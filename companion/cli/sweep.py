@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ... import _writing as writing
+from nystrom_lib import _writing as writing
+
 from ..errors import CompanionError, ConfigurationError, Interrupted
 from ..wording import duration
 from . import folders

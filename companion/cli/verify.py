@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ... import _writing as writing
+from nystrom_lib import _writing as writing
+
 from ..errors import CompanionError
 from ..wording import duration
 from .base import Command, Whole, table, tell

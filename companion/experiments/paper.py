@@ -14,7 +14,8 @@ from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
 
-from ..._validation import did_you_mean
+from nystrom_lib._validation import did_you_mean
+
 from ..errors import ConfigurationError
 from .components import (
     Abalone,
@@ -120,7 +121,7 @@ def paper_experiment(name: str) -> Experiment:
 
     Examples
     --------
-    >>> from nystrom_lib.companion import paper_experiment
+    >>> from companion import paper_experiment
     >>> paper_experiment("figure-2-n80").descent.iterations
     1000
     """
@@ -140,7 +141,7 @@ def figure(number: int) -> dict[str, Experiment]:
 
     Examples
     --------
-    >>> from nystrom_lib.companion import figure
+    >>> from companion import figure
     >>> list(figure(4))
     ['figure-4-n100', 'figure-4-n200']
     """

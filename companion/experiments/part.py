@@ -63,7 +63,7 @@ def part_of(source: DataSource, N: int, whole: int) -> DataSource:
 
     Examples
     --------
-    >>> from nystrom_lib.companion.experiments.components import Magic
+    >>> from companion.experiments.components import Magic
     >>> part_of(Magic(), 18_905, 18_905).kind, part_of(Magic(), 500, 18_905).kind
     ('magic', 'part')
     """

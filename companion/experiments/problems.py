@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from ..._validation import did_you_mean
+from nystrom_lib._validation import did_you_mean
+
 from ..errors import ConfigurationError
 from .components import (
     Abalone,

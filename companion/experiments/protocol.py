@@ -12,7 +12,8 @@ import numpy as np
 import nystrom_lib as nl
 
 # Held around everything below: what LAPACK and ARPACK compute depends in its last bits on the number of BLAS threads.
-from ..._threads import one_pool
+from nystrom_lib._threads import one_pool
+
 from ..errors import DataMismatchError
 from ..wording import FACTORS
 from . import sums

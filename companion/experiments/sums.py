@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 
 import nystrom_lib as nl
+from nystrom_lib.sources.base import BLOCK_ROWS
 
-from ...sources.base import BLOCK_ROWS
 from .outcome import Array
 
 Rows = tuple[int, int]

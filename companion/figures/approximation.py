@@ -63,7 +63,7 @@ def error_against_n(random: pd.DataFrame, optimal: pd.DataFrame) -> Figure:
     Parameters
     ----------
     random, optimal : DataFrame
-        Of :func:`~nystrom_lib.companion.studies.growth.random_errors` and ``optimal_errors``.
+        Of :func:`~companion.studies.growth.random_errors` and ``optimal_errors``.
     """
     figure, panels = style.subplots(1, 3, height=2.7, sharey=True)
     for axes, (norm, title) in zip(panels[0], NORMS.items(), strict=True):

@@ -17,7 +17,7 @@ def times(timings: pd.DataFrame, *, size: str = "$N$", height: float = 3.0, unit
     Parameters
     ----------
     timings : DataFrame
-        Of :func:`~nystrom_lib.companion.studies.costs.against`.
+        Of :func:`~companion.studies.costs.against`.
     size : str
         What the size is called.
     height : float

@@ -31,7 +31,7 @@ def clouds(terms: Terms, estimates: Mapping[str, ArrayLike], b: int) -> Figure:
     terms : Terms
         At the sample whose gradient it is; the data are in the plane.
     estimates : mapping of str to array, (batches, 2n)
-        Of :func:`~nystrom_lib.companion.studies.estimators.clouds`.
+        Of :func:`~companion.studies.estimators.clouds`.
     b : int
         The batch size.
     """
@@ -69,7 +69,7 @@ def bias_and_spread(table: pd.DataFrame) -> Figure:
     Parameters
     ----------
     table : DataFrame
-        Of :func:`~nystrom_lib.companion.studies.estimators.moments`.
+        Of :func:`~companion.studies.estimators.moments`.
     """
     figure, panels = style.subplots(1, 2, height=3.2)
     left, right = panels[0]
@@ -99,7 +99,7 @@ def descents(table: pd.DataFrame) -> Figure:
     Parameters
     ----------
     table : DataFrame
-        Of :func:`~nystrom_lib.companion.studies.estimators.descents`.
+        Of :func:`~companion.studies.estimators.descents`.
     """
     sizes = [b for b in table["b"].unique() if (table.loc[table["b"] == b, "estimator"] != "exact").any()]
     figure, panels = style.subplots(1, len(sizes), height=3.0, sharey=True)

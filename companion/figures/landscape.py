@@ -86,7 +86,7 @@ def bounded(table: pd.DataFrame) -> Figure:
     Parameters
     ----------
     table : DataFrame
-        Of :func:`~nystrom_lib.companion.studies.landscape.inequalities`.
+        Of :func:`~companion.studies.landscape.inequalities`.
     """
     figure, panels = style.subplots(1, 3, height=3.1)
     frobenius = r"$\|\mathbf{K}-\hat{\mathbf{K}}\|_{\mathrm{F}}^2$"

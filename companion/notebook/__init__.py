@@ -1,8 +1,8 @@
 """Notebooks: what one calls while it runs (``begin``, and the page it gives), and how one is executed and kept.
 
->>> from nystrom_lib.companion import notebook
+>>> from companion import notebook
 >>> notebook.begin.__module__
-'nystrom_lib.companion.notebook.page'
+'companion.notebook.page'
 """
 
 from __future__ import annotations

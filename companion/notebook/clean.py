@@ -9,7 +9,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from ... import _writing as writing
+from nystrom_lib import _writing as writing
 
 #: What the notebook format puts where nobody gave an identifier.
 _RANDOM = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){0,3}(-[0-9a-f]{12})?|[0-9a-f]{32}")

@@ -25,7 +25,8 @@ from nbformat import NotebookNode
 from papermill.exceptions import PapermillExecutionError  # type: ignore[import-untyped]
 from tqdm import tqdm
 
-from ... import _writing as writing
+from nystrom_lib import _writing as writing
+
 from ..chapters import Chapter, chapter
 from ..errors import ChapterError, ConfigurationError, Interrupted
 from ..results import provenance
@@ -44,7 +45,7 @@ REPETITIONS = "repetitions"
 #: How long a kernel may take to start, on a machine that is busy with other things.
 START_SECONDS = 300
 FOLLOW_SECONDS = 1.0
-_PROGRESS = "nystrom_lib.companion.running.progress"
+_PROGRESS = "companion.running.progress"
 
 
 def execute(
@@ -324,7 +325,7 @@ def _logging_to(path: Path) -> Iterator[None]:
     """What papermill and we have to say goes into the log, not onto the screen."""
     handler = logging.FileHandler(path, encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-    loggers = [logging.getLogger(name) for name in ("papermill", "nystrom_lib", "traitlets")]
+    loggers = [logging.getLogger(name) for name in ("papermill", "nystrom_lib", "companion", "traitlets")]
     before = [(each.level, each.propagate) for each in loggers]
     for each in loggers:
         each.addHandler(handler)

@@ -17,7 +17,8 @@ from jinja2 import DictLoader
 from nbconvert.exporters import HTMLExporter
 from nbformat import NotebookNode
 
-from ... import _writing as writing
+from nystrom_lib import _writing as writing
+
 from ..chapters import Chapter
 from ..checkout import BOOK
 from .clean import read_notebook, tags

@@ -2,7 +2,7 @@
 
 A chapter's first code cell after its parameters is
 
-    from nystrom_lib.companion import notebook
+    from companion import notebook
     page = notebook.begin("bigaussian", globals())
     p = page.parameters
 
@@ -25,8 +25,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import nystrom_lib as nl
+from nystrom_lib import _writing as writing
 
-from ... import _writing as writing
 from ..chapters import Chapter, chapter
 from ..chapters import parameters as reading
 from ..checkout import RESULTS
@@ -78,7 +78,8 @@ def begin(which: str | Chapter, names: Mapping[str, Any]) -> Page:
     page = Page(this, this.settings({name: names[name] for name in declared if name in names}))
     _style()
     # with a handler, if only this one, the library's log does not come to standard error, which a notebook would keep
-    logging.getLogger("nystrom_lib").addHandler(logging.NullHandler())
+    for package in ("nystrom_lib", "companion"):
+        logging.getLogger(package).addHandler(logging.NullHandler())
     page._show_parameters()
     return page
 
@@ -396,9 +397,9 @@ def _log_to(path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     handler = logging.FileHandler(path, encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-    root = logging.getLogger("nystrom_lib")
-    root.addHandler(handler)
-    root.setLevel(logging.INFO)
+    for package in ("nystrom_lib", "companion"):
+        logging.getLogger(package).addHandler(handler)
+        logging.getLogger(package).setLevel(logging.INFO)
 
 
 def _display(bundle: Mapping[str, str]) -> None:

@@ -1,6 +1,6 @@
 """Renew the notebooks of the repository: run each at the paper's parameters, in place, and show what changed.
 
-    python -m nystrom_lib.companion.notebook.refresh [NAMES]
+    python -m companion.notebook.refresh [NAMES]
 
 A notebook in which nothing changed but where and how long it ran is left as it is; so is one that fails.
 """

@@ -41,7 +41,7 @@ class Archive:
         return _json(self.folder / "miniboone_timings.json")
 
     def later_checks(self) -> dict[str, Any] | None:
-        """The rows that ``python -m nystrom_lib.companion.claims.later`` computed, by claim."""
+        """The rows that ``python -m companion.claims.later`` computed, by claim."""
         return _json(self.folder / "later_checks.json")
 
     def direct_descent(self) -> dict[str, Any] | None:

@@ -13,10 +13,13 @@ from typing import Any
 
 from threadpoolctl import threadpool_info
 
-from ...datasets import Dataset
+from nystrom_lib.datasets import Dataset
+
+from ..checkout import ROOT
 
 PACKAGES = ("numpy", "scipy", "numba", "llvmlite", "scikit-learn", "pandas", "pyarrow", "dask", "distributed")
-_PACKAGE_FOLDER = Path(__file__).resolve().parents[2]
+#: The folders whose code numbers depend on.
+_CODE = ("nystrom_lib", "companion")
 #: Where git finds them, a hook's above all, it looks there and not into the folder it is told.
 _ELSEWHERE = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE")
 
@@ -33,7 +36,7 @@ def session(**how: Any) -> dict[str, Any]:
 @cache
 def environment() -> dict[str, Any]:
     """Library, commit, processor, BLAS, versions: all that stays the same while a process lives."""
-    commit, dirty = git_state(_PACKAGE_FOLDER.parent)
+    commit, dirty = git_state(ROOT)
     return {
         "library": version("nystrom-lib"),
         "commit": commit,
@@ -98,18 +101,17 @@ def blas() -> list[str]:
 
 
 def git_state(folder: Path) -> tuple[str | None, bool | None]:
-    """The commit of the repository whose top ``folder`` is and that has our package, and whether it differs there.
+    """The commit of the repository whose top ``folder`` is, and whether either of our packages differs from it.
 
     Else (None, None): a package installed somewhere inside another repository would carry that one's commit.
     """
-    package = _PACKAGE_FOLDER.name
     top = _git(folder, "rev-parse", "--show-toplevel")
     commit = _git(folder, "rev-parse", "HEAD")
     if top is None or commit is None or Path(top).resolve() != folder.resolve():
         return None, None
-    if _git(folder, "ls-files", "--error-unmatch", "--", package) is None:
+    if _git(folder, "ls-files", "--error-unmatch", "--", *_CODE) is None:
         return None, None
-    changes = _git(folder, "status", "--porcelain", "--", package)
+    changes = _git(folder, "status", "--porcelain", "--", *_CODE)
     return commit, None if changes is None else bool(changes)
 
 

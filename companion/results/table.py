@@ -19,8 +19,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ..._writing import whole
-from ...datasets import Dataset
+from nystrom_lib._writing import whole
+from nystrom_lib.datasets import Dataset
+
 from ..errors import ConfigurationError, DamagedResultsError
 from ..experiments.config import Experiment
 from ..experiments.outcome import STAGES, Array, Outcome

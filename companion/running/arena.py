@@ -22,9 +22,9 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 import nystrom_lib as nl
+from nystrom_lib import _writing as writing
+from nystrom_lib.starts import STARTS
 
-from ... import _writing as writing
-from ...starts import STARTS
 from ..experiments.outcome import Array
 from ..experiments.paper import SEED
 from ..experiments.problems import CENTRES, PROBLEMS, TRIED_STARTS, start, tried

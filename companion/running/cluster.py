@@ -22,8 +22,8 @@ from distributed.client import Future
 from distributed.comm.core import connect
 
 import nystrom_lib as nl
+from nystrom_lib.sources.spread import Lookout, SpreadSource, is_its_own, why
 
-from ...sources.spread import Lookout, SpreadSource, is_its_own, why
 from ..errors import ClusterError, DataMismatchError
 from ..experiments.components import Given
 from ..experiments.config import Experiment

@@ -10,8 +10,9 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from ... import _writing as writing
-from ...datasets import Dataset
+from nystrom_lib import _writing as writing
+from nystrom_lib.datasets import Dataset
+
 from ..experiments.config import Experiment
 from ..experiments.protocol import load_data
 from ..results.store import Store

@@ -10,8 +10,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ... import _writing as writing
-from ...datasets import Dataset
+from nystrom_lib import _writing as writing
+from nystrom_lib.datasets import Dataset
+
 from ..experiments.components import DataSource
 from ..experiments.config import Experiment
 from ..results.table import KEY, Results

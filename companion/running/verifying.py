@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import pandas as pd
 
-from ...datasets import Dataset
+from nystrom_lib.datasets import Dataset
+
 from ..errors import ConfigurationError, VerificationError
 from ..experiments.protocol import load_data, prepare
 from ..results.comparing import COMPARED, Comparison, differences, row

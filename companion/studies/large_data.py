@@ -13,10 +13,10 @@ from typing import Any, cast
 import numpy as np
 
 import nystrom_lib as nl
+from nystrom_lib.datasets._dataset import frozen, sha256_of
+from nystrom_lib.datasets._own import CITATION, LICENCE
+from nystrom_lib.datasets._prepare import scaling
 
-from ...datasets._dataset import frozen, sha256_of
-from ...datasets._own import CITATION, LICENCE
-from ...datasets._prepare import scaling
 from ..experiments import components
 from ..experiments.outcome import Array
 

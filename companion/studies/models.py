@@ -1,6 +1,6 @@
 """What landmarks are for, above all: models. Ridge regressions on the features of each way's landmarks.
 
-    python -m nystrom_lib.companion.studies.models
+    python -m companion.studies.models
 
 computes the study at full scale and stores it in ``results/beyond/models.json``; stopped, it goes on where it stopped.
 """
@@ -25,9 +25,9 @@ from scipy.linalg import cho_factor, cho_solve, eigh
 from threadpoolctl import threadpool_limits
 
 import nystrom_lib as nl
+from nystrom_lib import _writing as writing
 
-from ... import _writing as writing
-from ..checkout import NEW_RESULTS, WORK
+from ..checkout import RESULTS, WORK
 from ..experiments.outcome import Array
 from ..experiments.paper import SEED
 from ..results import provenance
@@ -288,7 +288,7 @@ def _alone(study: Study, name: str, split: int) -> list[Row]:
         return split_rows(study, name, split)
 
 
-def main(study: Study = FULL, path: Path = NEW_RESULTS / FILE, log: Path = WORK / "models.jsonl", jobs: int = 2) -> int:
+def main(study: Study = FULL, path: Path = RESULTS / FILE, log: Path = WORK / "models.jsonl", jobs: int = 2) -> int:
     """Compute and store; a split that is finished is a line of the log."""
     began = time.monotonic()
     wanted = [(name, split) for split in range(study.splits) for name in TASKS]

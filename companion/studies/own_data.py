@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import nystrom_lib as nl
+from nystrom_lib import _writing as writing
+from nystrom_lib._local import NEIGHBOURS
+from nystrom_lib.local_approximation import by_nearest
+from nystrom_lib.sources.base import BLOCK_ROWS
 
-from ... import _writing as writing
-from ..._local import NEIGHBOURS
-from ...local_approximation import by_nearest
-from ...sources.base import BLOCK_ROWS
 from ..checkout import NOTEBOOKS
 from ..errors import ConfigurationError
 from ..experiments import components

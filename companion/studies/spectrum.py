@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 import nystrom_lib as nl
+from nystrom_lib._spectrum import symmetric_product, top_eigenvalues
+from nystrom_lib._threads import one_pool
 
-from ..._spectrum import symmetric_product, top_eigenvalues
-from ..._threads import one_pool
 from ..experiments.outcome import Array
 
 

@@ -2,8 +2,8 @@
 
 Nine doors into numba are used that its documentation does not promise to keep. Therefore ``pyproject.toml`` ends the
 range of numba and llvmlite with the versions tested. To go on to a newer one: raise the two limits, ``make lock
-UPGRADE=--upgrade``, and run ``tests/test_vectors.py``, ``tests/test_cache.py`` and ``tests/test_threads.py`` first. A
-door that has closed shows there; this is what each is for, and what to do without it.
+UPGRADE=--upgrade``, and run ``test_vectors.py``, ``test_cache.py`` and ``test_threads.py``
+of ``tests/nystrom_lib`` first. A door that has closed shows there; this is what each is for, and what to do without it.
 
 1. Code generation: ``numba.core.cgutils`` (``alloca_once``, ``for_range_slice``), and ``context.make_array``,
    ``get_value_type`` and ``get_dummy_value`` inside ``@intrinsic``. In :mod:`.vectors`, and for single instructions

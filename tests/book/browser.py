@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 from typing import Any, Self
 
-from nystrom_lib.companion.book.pdf import find_browser as find
+from companion.book.pdf import find_browser as find
 
 #: The width of a phone's screen.
 PHONE = 390

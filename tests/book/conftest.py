@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup
 
-from nystrom_lib.companion import book
-from nystrom_lib.companion.checkout import BOOK
+from companion import book
+from companion.checkout import BOOK
 
 from .browser import Browser, Tab
 

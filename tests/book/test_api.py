@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 from bs4 import BeautifulSoup, Tag
 
-from nystrom_lib.companion.book.equations import EQUATIONS
-from nystrom_lib.companion.book.extension import named_equations
-from nystrom_lib.companion.book.rendering import own_repository
-from nystrom_lib.companion.checkout import BOOK, ROOT
+from companion.book.equations import EQUATIONS
+from companion.book.extension import named_equations
+from companion.book.rendering import own_repository
+from companion.checkout import BOOK, ROOT
 
 pytest.importorskip("sklearn", reason="scikit-learn, which one of the pages is about, is not installed")
 
@@ -58,7 +58,7 @@ EXAMPLES = {
 
 
 def test_the_pages_are_read() -> None:
-    assert {"nystrom_lib.radial_skd", "nystrom_lib.datasets.magic", "nystrom_lib.companion.run"} <= set(FUNCTIONS)
+    assert {"nystrom_lib.radial_skd", "nystrom_lib.datasets.magic", "companion.run"} <= set(FUNCTIONS)
     assert len(EXAMPLES) > 50 and "nystrom_lib.Kernel.matrix" in CALLED
 
 

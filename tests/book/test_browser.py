@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 from bs4 import BeautifulSoup
 
-from nystrom_lib.companion.chapters import CHAPTERS
+from companion.chapters import CHAPTERS
 
 from . import browser as chromium
 from .accessibility import PAGES, Axe

@@ -11,9 +11,9 @@ import pytest
 import yaml
 from jupyter_book.config import get_final_config, validate_yaml
 
-from nystrom_lib.companion.book import BookError
-from nystrom_lib.companion.book.guard import require_jupyter_book
-from nystrom_lib.companion.book.rendering import github_page
+from companion.book import BookError
+from companion.book.guard import require_jupyter_book
+from companion.book.rendering import github_page
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))

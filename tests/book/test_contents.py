@@ -8,8 +8,8 @@ from typing import Any
 
 import yaml
 
-from nystrom_lib.companion.chapters import CHAPTERS
-from nystrom_lib.companion.checkout import BOOK
+from companion.chapters import CHAPTERS
+from companion.checkout import BOOK
 
 
 def named(part: dict[str, Any]) -> Iterator[str]:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from nystrom_lib.companion.book import equations
-from nystrom_lib.companion.book.equations import EQUATIONS, Equation
-from nystrom_lib.companion.book.extension import paper_number
-from nystrom_lib.companion.chapters import CHAPTERS
-from nystrom_lib.companion.errors import ConfigurationError
+from companion.book import equations
+from companion.book.equations import EQUATIONS, Equation
+from companion.book.extension import paper_number
+from companion.chapters import CHAPTERS
+from companion.errors import ConfigurationError
 
 NUMBERED = tuple(str(number) for number in range(1, 20))
 LABEL = re.compile(r"^\$\$ \(eq-(\w+)\)$", re.MULTILINE)
@@ -81,7 +81,7 @@ def test_the_pages_and_the_register_show_the_same_equations(root: Path) -> None:
     "change, expected",
     [
         ({"functions": ("radial_skd_gradiant",)}, "function radial_skd_gradiant"),
-        ({"tests": ("tests/test_derivatives.py::test_nothing",)}, "test tests/test_derivatives.py::test_nothing"),
+        ({"tests": ("tests/book/test_links.py::test_nothing",)}, "test tests/book/test_links.py::test_nothing"),
         ({"tests": ("tests/test_nowhere.py::test_x",)}, "test tests/test_nowhere.py::test_x"),
         ({"chapters": ("bigausian",)}, "chapter bigausian"),
         ({"page": "theory/proof"}, "label eq-5 on theory/proof"),
@@ -96,7 +96,7 @@ def test_a_wrong_name_is_seen(root: Path, change: dict[str, object], expected: s
 
 def test_the_source_of_a_test_is_whole(root: Path) -> None:
     """Catches decorators cut off, or a function cut short."""
-    test = equations.check("tests/test_lipschitz.py::test_numbers_of_the_appendix", root)
+    test = equations.check("tests/nystrom_lib/test_lipschitz.py::test_numbers_of_the_appendix", root)
     assert test.source.startswith("@pytest.mark.parametrize")
     assert test.source.endswith("assert bound.step == pytest.approx(1 / bound.L, rel=1e-15)")
     assert test.catches.startswith("Catches a wrong count of terms")

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from nystrom_lib.companion import book
-from nystrom_lib.companion.book.rendering import render
-from nystrom_lib.companion.chapters import CHAPTERS
-from nystrom_lib.companion.errors import ChapterError, ConfigurationError
+from companion import book
+from companion.book.rendering import render
+from companion.chapters import CHAPTERS
+from companion.errors import ChapterError, ConfigurationError
 
 from .conftest import copy_of_the_sources
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from nystrom_lib.companion.checkout import BOOK
+from companion.checkout import BOOK
 from tests.printed import agrees, printed_by
 
 PAGES = {name: (BOOK / name).read_text(encoding="utf-8") for name in ("in_your_code.md", "large_data.md")}

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from nystrom_lib.companion.book import landing, status
-from nystrom_lib.companion.checkout import RESULTS
-from nystrom_lib.companion.claims import beyond_answers
-from nystrom_lib.companion.figures import answer
-from nystrom_lib.companion.results.archive import Archive
-from nystrom_lib.companion.results.summary import change
+from companion.book import landing, status
+from companion.checkout import RESULTS
+from companion.claims import beyond_answers
+from companion.figures import answer
+from companion.results.archive import Archive
+from companion.results.summary import change
 
 
 def results(initial: list[float], optimised: list[float]) -> Any:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from nystrom_lib.companion.book import large
-from nystrom_lib.companion.results.archive import Archive
+from companion.book import large
+from companion.results.archive import Archive
 
 SECONDS = {"reading": 0.5, "drawing": 0.1, "descent": 4.0, "errors": 0.3, "command": 9.0}
 SIZES = [

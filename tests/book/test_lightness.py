@@ -9,8 +9,8 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from bs4 import BeautifulSoup
 
-from nystrom_lib.companion.book import BookError
-from nystrom_lib.companion.book.lightening import lighten, with_icons
+from companion.book import BookError
+from companion.book.lightening import lighten, with_icons
 
 from . import browser as chromium
 from .browser import Tab

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from nystrom_lib.companion.book import BookError, links
-from nystrom_lib.companion.book.rendering import check
+from companion.book import BookError, links
+from companion.book.rendering import check
 
 
 def page(folder: Path, body: str, name: str = "index.html") -> Path:

@@ -14,14 +14,14 @@ import pytest
 from bs4 import BeautifulSoup, Tag
 
 import nystrom_lib as nl
+from companion import Results, claims
+from companion.book import landing
+from companion.book.rendering import own_repository
+from companion.chapters import CHAPTERS
+from companion.checkout import BOOK, RESULTS
+from companion.figures import style
+from companion.wording import number
 from nystrom_lib import companion
-from nystrom_lib.companion import Results, claims
-from nystrom_lib.companion.book import landing
-from nystrom_lib.companion.book.rendering import own_repository
-from nystrom_lib.companion.chapters import CHAPTERS
-from nystrom_lib.companion.checkout import BOOK, RESULTS
-from nystrom_lib.companion.figures import style
-from nystrom_lib.companion.wording import number
 
 Pages = dict[str, BeautifulSoup]
 CHAPTER_PAGES = [f"notebooks/{Path(chapter.file).stem}" for chapter in CHAPTERS.values()]
@@ -304,7 +304,7 @@ def test_the_claims_page_judges_every_claim(pages: Pages) -> None:
     [
         ("api/library", "nystrom_lib", sorted(set(nl.__all__) - {"datasets"})),
         ("api/datasets", "nystrom_lib.datasets", sorted(nl.datasets.__all__)),
-        ("api/companion", "nystrom_lib.companion", sorted(companion.__all__)),
+        ("api/companion", "companion", sorted(companion.__all__)),
     ],
 )
 def test_the_reference_has_every_public_name(pages: Pages, page: str, module: str, names: list[str]) -> None:

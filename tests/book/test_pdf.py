@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup
 
-from nystrom_lib.companion.book import BookError, pdf
+from companion.book import BookError, pdf
 
 NAVIGATION = """
 <nav class="bd-links"><a class="reference internal" href="intro.html">a</a>

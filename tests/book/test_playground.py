@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 
 import nystrom_lib as nl
-from nystrom_lib.companion.book import playground
-from nystrom_lib.companion.checkout import BOOK
+from companion.book import playground
+from companion.checkout import BOOK
 
 from . import browser as chromium
 from .browser import PHONE, Tab

@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from nystrom_lib.companion.errors import StoreError
-from nystrom_lib.companion.experiments.components import BiGaussian, File, Gaussian, StochasticGradientDescent
-from nystrom_lib.companion.experiments.config import Experiment, Record
-from nystrom_lib.companion.experiments.outcome import Outcome
-from nystrom_lib.companion.results.store import Store
-from nystrom_lib.companion.results.table import Results
-from nystrom_lib.companion.running.runner import run
+from companion.errors import StoreError
+from companion.experiments.components import BiGaussian, File, Gaussian, StochasticGradientDescent
+from companion.experiments.config import Experiment, Record
+from companion.experiments.outcome import Outcome
+from companion.results.store import Store
+from companion.results.table import Results
+from companion.running.runner import run
 
 #: A repetition takes some milliseconds; R, all norms, a curve and a path are there.
 EXPERIMENT = Experiment(

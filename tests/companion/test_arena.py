@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 
 import nystrom_lib as nl
-from nystrom_lib.companion.chapters.on_problems import OnProblems
-from nystrom_lib.companion.experiments.config import Experiment
-from nystrom_lib.companion.experiments.problems import CENTRES, PROBLEMS, TRIED_STARTS, descent_by, problem, tried
-from nystrom_lib.companion.experiments.seeds import Axis, seed_for
-from nystrom_lib.companion.results import provenance
-from nystrom_lib.companion.running import arena
-from nystrom_lib.companion.running.others import OTHERS
-from nystrom_lib.companion.running.shared import run_sharing, shared_constants
+from companion.chapters.on_problems import OnProblems
+from companion.experiments.config import Experiment
+from companion.experiments.problems import CENTRES, PROBLEMS, TRIED_STARTS, descent_by, problem, tried
+from companion.experiments.seeds import Axis, seed_for
+from companion.results import provenance
+from companion.running import arena
+from companion.running.others import OTHERS
+from companion.running.shared import run_sharing, shared_constants
 
 pytest.importorskip("sklearn")
 MOST = 120
@@ -106,7 +106,7 @@ def test_a_stopped_run_goes_on_and_what_is_stored_reads_back(
 WAITING = """
 import os, time
 
-from nystrom_lib.companion.running.processes import pool
+from companion.running.processes import pool
 
 def wait(seconds):
     os.write(1, f"{os.getpid()}\\n".encode())

@@ -8,14 +8,14 @@ import pandas as pd
 import pytest
 
 import nystrom_lib as nl
-from nystrom_lib.companion.chapters import chapter
-from nystrom_lib.companion.checkout import RESULTS
-from nystrom_lib.companion.claims import beyond, beyond_answers
-from nystrom_lib.companion.experiments.problems import BEYOND, PROBLEMS
-from nystrom_lib.companion.results.table import Results
-from nystrom_lib.companion.running.verifying import verify
-from nystrom_lib.companion.studies import arena, sphere, timings, uses
-from nystrom_lib.companion.studies import beyond as studies
+from companion.chapters import chapter
+from companion.checkout import RESULTS
+from companion.claims import beyond, beyond_answers
+from companion.experiments.problems import BEYOND, PROBLEMS
+from companion.results.table import Results
+from companion.running.verifying import verify
+from companion.studies import arena, sphere, timings, uses
+from companion.studies import beyond as studies
 
 from ..lock import locked
 
@@ -216,7 +216,7 @@ def beyond_results(name: str) -> Results:
 
 
 def test_only_the_end_of_a_descent_that_lets_rounding_grow_may_drift() -> None:
-    from nystrom_lib.companion.results.comparing import differences, row
+    from companion.results.comparing import differences, row
 
     stored, still = beyond_results("abalone.uniform-trace"), beyond_results("abalone.KMeans")
     pairs = [(0, 1.005, 1.0)]

@@ -16,13 +16,13 @@ import pytest
 from click.testing import CliRunner
 
 import nystrom_lib as nl
-from nystrom_lib.companion.cli.optimise import optimise
-from nystrom_lib.companion.errors import ClusterError
-from nystrom_lib.companion.experiments.components import Given, StochasticGradientDescent
-from nystrom_lib.companion.experiments.config import Record
-from nystrom_lib.companion.results.store import Store
-from nystrom_lib.companion.running import cluster as cluster_module
-from nystrom_lib.companion.running.runner import run
+from companion.cli.optimise import optimise
+from companion.errors import ClusterError
+from companion.experiments.components import Given, StochasticGradientDescent
+from companion.experiments.config import Record
+from companion.results.store import Store
+from companion.running import cluster as cluster_module
+from companion.running.runner import run
 from nystrom_lib.criteria import _BlockTrace
 from nystrom_lib.sources import spread
 
@@ -340,7 +340,7 @@ def test_an_error_on_a_worker_comes_back(
         return real(experiment, "0" * 64, *rest, **named)  # type: ignore[arg-type]
 
     monkeypatch.setattr(cluster_module, "Order", wrong)
-    from nystrom_lib.companion.errors import DataMismatchError
+    from companion.errors import DataMismatchError
 
     with pytest.raises(DataMismatchError, match="give both the same data"):
         run(EXPERIMENT.replace(m=2), tmp_path, cluster=cluster.address, progress=False)

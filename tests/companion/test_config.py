@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nystrom_lib.companion.errors import ConfigurationError
-from nystrom_lib.companion.experiments.components import (
+from companion.errors import ConfigurationError
+from companion.experiments.components import (
     KERNELS,
     Abalone,
     BiGaussian,
@@ -23,11 +23,11 @@ from nystrom_lib.companion.experiments.components import (
     Matern,
     StochasticGradientDescent,
 )
-from nystrom_lib.companion.experiments.config import NORMS, Experiment, Record
-from nystrom_lib.companion.experiments.paper import PAPER, figure, paper_experiment
-from nystrom_lib.companion.results.table import Results
-from nystrom_lib.companion.running import stored
-from nystrom_lib.companion.settings import setting
+from companion.experiments.config import NORMS, Experiment, Record
+from companion.experiments.paper import PAPER, figure, paper_experiment
+from companion.results.table import Results
+from companion.running import stored
+from companion.settings import setting
 
 
 def experiment(**changes: Any) -> Experiment:

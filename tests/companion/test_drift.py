@@ -10,7 +10,7 @@ import pytest
 from flint import arb, arb_mat
 
 import nystrom_lib as nl
-from nystrom_lib.companion.studies import drift
+from companion.studies import drift
 from tests.oracle import Jet, precision
 
 

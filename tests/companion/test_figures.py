@@ -13,10 +13,10 @@ from bs4 import BeautifulSoup
 from matplotlib.figure import Figure
 
 import nystrom_lib as nl
-from nystrom_lib.companion.errors import ConfigurationError
-from nystrom_lib.companion.figures import boxplots, convergence, decay, paths, slider, spectra, style, theory
-from nystrom_lib.companion.studies import vanishing
-from nystrom_lib.companion.studies.along import Along
+from companion.errors import ConfigurationError
+from companion.figures import boxplots, convergence, decay, paths, slider, spectra, style, theory
+from companion.studies import vanishing
+from companion.studies.along import Along
 
 RNG = np.random.default_rng(7)
 POINTS = RNG.uniform(-1, 1, (2000, 2))

@@ -15,7 +15,7 @@ CHILD = """
     import resource, sys, tempfile
     import numpy as np
     from tests.companion.small import large_experiment
-    from nystrom_lib.companion.running.runner import run
+    from companion.running.runner import run
 
     little, large, room = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder:

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nystrom_lib.companion import wording
-from nystrom_lib.companion.book import landing, learned
-from nystrom_lib.companion.errors import CompanionError
-from nystrom_lib.companion.experiments.outcome import Outcome
-from nystrom_lib.companion.experiments.paper import PAPER
-from nystrom_lib.companion.results.archive import Archive
-from nystrom_lib.companion.results.table import Results
+from companion import wording
+from companion.book import landing, learned
+from companion.errors import CompanionError
+from companion.experiments.outcome import Outcome
+from companion.experiments.paper import PAPER
+from companion.results.archive import Archive
+from companion.results.table import Results
 
 N = 400
 

@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 
 import nystrom_lib as nl
-from nystrom_lib.companion.checkout import RESULTS
-from nystrom_lib.companion.studies import models
-from nystrom_lib.companion.studies.models import Study, Task
+from companion.checkout import RESULTS
+from companion.studies import models
+from companion.studies.models import Study, Task
 
 SMALL = Study(N=80, n=(4, 8), splits=2, seed=3)
 

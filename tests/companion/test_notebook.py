@@ -6,9 +6,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from nystrom_lib.companion.errors import ConfigurationError
-from nystrom_lib.companion.notebook import page as notebook
-from tests.notebooks import tiny
+from companion.errors import ConfigurationError
+from companion.notebook import page as notebook
+from tests.companion.notebooks import tiny
 
 
 @pytest.fixture

@@ -32,7 +32,7 @@ def findings(source: str) -> list[str]:
 
 
 def test_no_module_of_the_companion_can_execute_what_it_reads(root: Path) -> None:
-    modules = sorted((root / "nystrom_lib" / "companion").rglob("*.py"))
+    modules = sorted((root / "companion").rglob("*.py"))
     assert len(modules) > 100
     found = {str(path.relative_to(root)): findings(path.read_text(encoding="utf-8")) for path in modules}
     assert {path: what for path, what in found.items() if what} == {}

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 import yaml
 
-from nystrom_lib.companion.chapters import CHAPTERS, Chapter, chapter, parameters
-from nystrom_lib.companion.errors import ConfigurationError
-from nystrom_lib.companion.settings import Settings, setting
+from companion.chapters import CHAPTERS, Chapter, chapter, parameters
+from companion.errors import ConfigurationError
+from companion.settings import Settings, setting
 
 
 @dataclass(frozen=True)

@@ -11,15 +11,15 @@ import pyarrow.parquet as pq
 import pytest
 
 import nystrom_lib as nl
-from nystrom_lib.companion.errors import ConfigurationError, DamagedResultsError, VerificationError
-from nystrom_lib.companion.experiments.components import Gaussian, GradientDescent, Polynomial
-from nystrom_lib.companion.experiments.config import Record
-from nystrom_lib.companion.experiments.outcome import Outcome
-from nystrom_lib.companion.results.comparing import compare
-from nystrom_lib.companion.results.table import Results
-from nystrom_lib.companion.results.tolerances import Tolerance
-from nystrom_lib.companion.running.runner import run
-from nystrom_lib.companion.running.verifying import verify
+from companion.errors import ConfigurationError, DamagedResultsError, VerificationError
+from companion.experiments.components import Gaussian, GradientDescent, Polynomial
+from companion.experiments.config import Record
+from companion.experiments.outcome import Outcome
+from companion.results.comparing import compare
+from companion.results.table import Results
+from companion.results.tolerances import Tolerance
+from companion.running.runner import run
+from companion.running.verifying import verify
 
 from .small import EXPERIMENT, checksums
 

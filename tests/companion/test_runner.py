@@ -22,16 +22,16 @@ import pandas as pd
 import pytest
 
 import nystrom_lib as nl
-from nystrom_lib.companion.errors import ConfigurationError, DamagedStoreError
-from nystrom_lib.companion.experiments.components import StochasticGradientDescent
-from nystrom_lib.companion.experiments.config import Record
-from nystrom_lib.companion.results import provenance
-from nystrom_lib.companion.results.store import Store, store_path
-from nystrom_lib.companion.results.table import Results
-from nystrom_lib.companion.running import progress as progress_module
-from nystrom_lib.companion.running import runner
-from nystrom_lib.companion.running.progress import Progress
-from nystrom_lib.companion.running.runner import run, share_out
+from companion.errors import ConfigurationError, DamagedStoreError
+from companion.experiments.components import StochasticGradientDescent
+from companion.experiments.config import Record
+from companion.results import provenance
+from companion.results.store import Store, store_path
+from companion.results.table import Results
+from companion.running import progress as progress_module
+from companion.running import runner
+from companion.running.progress import Progress
+from companion.running.runner import run, share_out
 
 from .. import warm
 from . import small
@@ -233,8 +233,8 @@ def test_sessions_begin_in_different_places() -> None:
 INTERRUPTED = """
     import sys
     from tests.companion import small
-    from nystrom_lib.companion.running.runner import run
-    from nystrom_lib.companion.errors import Interrupted
+    from companion.running.runner import run
+    from companion.errors import Interrupted
     experiment = small.EXPERIMENT if sys.argv[2] == "many" else small.slow_experiment().replace(m=int(sys.argv[2]))
     if sys.argv[2] == "many":
         experiment = experiment.replace(m=100_000)
@@ -330,7 +330,7 @@ def sessions_begun(folder: Path) -> int:
 SHOWN = """
     import sys
     from tests.companion import small
-    from nystrom_lib.companion.running.runner import run
+    from companion.running.runner import run
     run(small.EXPERIMENT.replace(m=int(sys.argv[2])), sys.argv[1])
 """
 
@@ -451,7 +451,7 @@ def test_a_hook_of_another_repository_lends_us_no_commit(tmp_path: Path, monkeyp
 
 
 def test_a_stand_in_says_so(tmp_path: Path) -> None:
-    from nystrom_lib.companion.experiments.components import MiniBooNE
+    from companion.experiments.components import MiniBooNE
 
     experiment = EXPERIMENT.replace(
         data=MiniBooNE(stand_in="always"), norms=(), factors=False, constant=False, m=1, record=Record()

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import nystrom_lib as nl
-from nystrom_lib.companion.errors import ConfigurationError
-from nystrom_lib.companion.experiments.config import Experiment
-from nystrom_lib.companion.experiments.problems import BEYOND, EXACT, PROBLEMS, descent_by, exact, problem, rules, tried
-from nystrom_lib.companion.experiments.protocol import prepare, repetition
-from nystrom_lib.companion.experiments.seeds import Axis, seed_for
+from companion.errors import ConfigurationError
+from companion.experiments.config import Experiment
+from companion.experiments.problems import BEYOND, EXACT, PROBLEMS, descent_by, exact, problem, rules, tried
+from companion.experiments.protocol import prepare, repetition
+from companion.experiments.seeds import Axis, seed_for
 
 
 def test_every_experiment_reads_back_as_itself() -> None:
@@ -21,7 +21,7 @@ def test_no_two_names_are_one_experiment() -> None:
 
 
 def test_the_paper_s_problems_are_the_paper_s() -> None:
-    from nystrom_lib.companion.experiments.paper import PAPER
+    from companion.experiments.paper import PAPER
 
     for this in PROBLEMS.values():
         if this.paper is not None:

@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 
 import nystrom_lib as nl
-from nystrom_lib.companion import ConfigurationError, VerificationError, run
-from nystrom_lib.companion.chapters import abalone, bigaussian, magic, miniboone
-from nystrom_lib.companion.experiments.components import BiGaussian, Gaussian, Magic, StochasticGradientDescent
-from nystrom_lib.companion.experiments.config import Experiment, Record
-from nystrom_lib.companion.experiments.paper import PAPER
-from nystrom_lib.companion.experiments.part import Part
-from nystrom_lib.companion.results.summary import gain, improved, medians, spread
-from nystrom_lib.companion.results.table import Results
-from nystrom_lib.companion.studies import large_descent
-from nystrom_lib.companion.studies.digits import digits_of_criteria, right_digits
-from nystrom_lib.companion.studies.spectrum import leading_eigenvalues
-from nystrom_lib.companion.studies.timings import machines, measured_table, stored_table
+from companion import ConfigurationError, VerificationError, run
+from companion.chapters import abalone, bigaussian, magic, miniboone
+from companion.experiments.components import BiGaussian, Gaussian, Magic, StochasticGradientDescent
+from companion.experiments.config import Experiment, Record
+from companion.experiments.paper import PAPER
+from companion.experiments.part import Part
+from companion.results.summary import gain, improved, medians, spread
+from companion.results.table import Results
+from companion.studies import large_descent
+from companion.studies.digits import digits_of_criteria, right_digits
+from companion.studies.spectrum import leading_eigenvalues
+from companion.studies.timings import machines, measured_table, stored_table
 
 SMALL = Experiment(
     data=BiGaussian(N=120, seed=1),

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import nystrom_lib as nl
-from nystrom_lib.companion.errors import DataMismatchError
-from nystrom_lib.companion.experiments import sums
-from nystrom_lib.companion.experiments.components import (
+from companion.errors import DataMismatchError
+from companion.experiments import sums
+from companion.experiments.components import (
     BiGaussian,
     File,
     Given,
@@ -18,9 +18,9 @@ from nystrom_lib.companion.experiments.components import (
     Polynomial,
     StochasticGradientDescent,
 )
-from nystrom_lib.companion.experiments.config import Record
-from nystrom_lib.companion.experiments.protocol import prepare, repetition
-from nystrom_lib.companion.experiments.seeds import Axis, seed_for
+from companion.experiments.config import Record
+from companion.experiments.protocol import prepare, repetition
+from companion.experiments.seeds import Axis, seed_for
 
 from .small import EXPERIMENT
 

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nystrom_lib.companion.errors import DamagedStoreError, StoreError, UnwritableStoreError
-from nystrom_lib.companion.experiments.outcome import Outcome
-from nystrom_lib.companion.results.store import Store, store_path
+from companion.errors import DamagedStoreError, StoreError, UnwritableStoreError
+from companion.experiments.outcome import Outcome
+from companion.results.store import Store, store_path
 from tests.disks import disk
 
 from . import small

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from nystrom_lib.companion.errors import DamagedResultsError, VerificationError
-from nystrom_lib.companion.experiments.outcome import Outcome
-from nystrom_lib.companion.results.table import Results
-from nystrom_lib.companion.running.runner import run
-from nystrom_lib.companion.running.stored import find
+from companion.errors import DamagedResultsError, VerificationError
+from companion.experiments.outcome import Outcome
+from companion.results.table import Results
+from companion.running.runner import run
+from companion.running.stored import find
 
 from .small import EXPERIMENT
 

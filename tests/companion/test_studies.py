@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 
 import nystrom_lib as nl
-from nystrom_lib.companion.errors import ConfigurationError
-from nystrom_lib.companion.experiments.components import File
-from nystrom_lib.companion.experiments.config import Record
-from nystrom_lib.companion.running.runner import run
-from nystrom_lib.companion.studies import (
+from companion.errors import ConfigurationError
+from companion.experiments.components import File
+from companion.experiments.config import Record
+from companion.running.runner import run
+from companion.studies import (
     costs,
     curvature,
     differences,
@@ -23,7 +23,7 @@ from nystrom_lib.companion.studies import (
     vanishing,
     ways,
 )
-from nystrom_lib.companion.studies.along import along
+from companion.studies.along import along
 
 from .small import EXPERIMENT
 

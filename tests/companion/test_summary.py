@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nystrom_lib.companion.results import summary
+from companion.results import summary
 
 
 def results(before: list[float], after: list[float]) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from bs4 import BeautifulSoup
 
-from nystrom_lib.companion import wording
+from companion import wording
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import tempfile
 # GNU OpenMP refuses to work in a forked process, even for loops that run on one thread only, as they all do here.
 os.environ["NUMBA_THREADING_LAYER"] = "workqueue"
 
-from nystrom_lib.companion.running.runner import run
+from companion.running.runner import run
 
 from .small import EXPERIMENT
 

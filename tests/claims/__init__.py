@@ -1,3 +1,0 @@
-from nystrom_lib.companion.claims import Finding
-
-HOLDS, IN_PART, FAILS, UNTESTABLE = Finding.HOLDS, Finding.IN_PART, Finding.FAILS, Finding.UNTESTABLE

@@ -1,0 +1,3 @@
+from companion.claims import Finding
+
+HOLDS, IN_PART, FAILS, UNTESTABLE = Finding.HOLDS, Finding.IN_PART, Finding.FAILS, Finding.UNTESTABLE

@@ -1,0 +1,74 @@
+"""Results of the paper's experiments with numbers of our own, to see verdicts go either way."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from companion.claims import CLAIMS, Verdict, measure
+from companion.experiments.outcome import Outcome
+from companion.experiments.paper import PAPER
+from companion.results.archive import Archive
+from companion.results.table import Results
+
+Values = Callable[[str, np.random.Generator], tuple[np.ndarray, np.ndarray]]
+
+
+def made_up(
+    name: str,
+    values: Values,
+    *,
+    stand_in: bool = False,
+    constants: dict[str, float] | None = None,
+    curve: np.ndarray | None = None,
+    m: int | None = None,
+) -> Results:
+    """Results of one of the paper's experiments with numbers of our own: ``values`` gives before and after."""
+    experiment = PAPER[name]
+    quantities = ["R", *experiment.norms]
+    if experiment.factors:
+        quantities += [{"trace": "E_tr", "frobenius": "E_F", "spectral": "E_sp"}[norm] for norm in experiment.norms]
+    rng = np.random.default_rng(len(name))
+    drawn = {quantity: values(quantity, rng) for quantity in quantities}
+    outcomes = {
+        j: Outcome(
+            {
+                f"{q}.{stage}": float(drawn[q][side][j])
+                for q in drawn
+                for side, stage in enumerate(("initial", "optimised"))
+            },
+            {} if curve is None or j else {"curve": curve},
+        )
+        for j in range(experiment.m if m is None else m)
+    }
+    d = {"bigaussian": 2, "abalone": 8, "magic": 10, "miniboone": 50}[experiment.data.kind]
+    provenance = {
+        "experiment": experiment.to_plain(), "fingerprint": experiment.fingerprint, "seed": experiment.seed,
+        "data": {"name": "made up", "sha256": "00", "N": 2000, "d": d, "stand_in": stand_in},
+        "constants": constants or {}, "sessions": [],
+    }  # fmt: skip
+    return Results(outcomes, provenance)
+
+
+def values(ratio: float | dict[str, float], scatter: float = 0.05, linked: bool = False) -> Values:
+    """Before: about 1, scattered; after: ``ratio`` times as much, scattered on its own or just as before."""
+
+    def draw(quantity: str, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        before = np.exp(0.1 * rng.standard_normal(1000))
+        own = np.exp(scatter * rng.standard_normal(1000))
+        factor = ratio if isinstance(ratio, float) else ratio.get(quantity, 1.0)
+        return before, factor * (before if linked else own)
+
+    return draw
+
+
+def decided(folder: Path, claim: str, choose: Callable[[str], Results]) -> Verdict:
+    """Judge a claim by made-up results of all that it needs."""
+    stored = Archive(folder)
+    stored._read = {name: choose(name) for name in CLAIMS[claim].results}  # as if read from files, only sooner
+    return measure(CLAIMS[claim])(CLAIMS[claim], stored)
+
+
+def decaying(rate: float) -> np.ndarray:
+    steps = np.arange(0.0, 4001.0, 20.0)
+    return np.stack([steps, 1.0 + np.exp(-rate * steps / 4000.0)])

@@ -1,0 +1,103 @@
+"""What is proved is found, a library that computes something else is found out, and the page says so."""
+
+import itertools
+import math
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import nystrom_lib as nl
+from companion.claims import Verdict, __main__, judge, page, plain, summary
+from companion.studies import curvature, estimators, landscape
+from tests.companion.claims import FAILS, HOLDS, UNTESTABLE
+from tests.companion.claims.made_up import decided, made_up, values
+
+
+@pytest.fixture(scope="module")
+def quick_verdicts(tmp_path_factory: pytest.TempPathFactory) -> list[Verdict]:
+    return judge(tmp_path_factory.mktemp("none"), ["R1", "R2", "T1", "T3", "S1", "S2", "B3", "N1"])
+
+
+def test_what_is_proved_is_found(quick_verdicts: list[Verdict]) -> None:
+    found = {verdict.claim.id: verdict.finding for verdict in quick_verdicts}
+    assert found == {**dict.fromkeys(["R1", "R2", "T1", "T3", "S1", "S2"], HOLDS), "B3": UNTESTABLE, "N1": UNTESTABLE}
+
+
+@pytest.mark.parametrize(
+    ("claim", "name", "factor"),
+    [("R1", "radial_skd", 3.0), ("R2", "radial_skd", 0.01), ("T1", "skd_coefficient", 100.0)],
+)
+def test_a_library_that_computes_something_else_is_found_out(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, claim: str, name: str, factor: float
+) -> None:
+    true = getattr(nl, name)
+    monkeypatch.setattr(nl, name, lambda *given, **named: factor * true(*given, **named))
+    assert judge(tmp_path, [claim])[0].finding is FAILS
+
+
+@pytest.mark.parametrize(
+    ("claim", "module", "name", "spoil"),
+    [
+        ("R2", landscape, "sides", lambda found: found | {"R": 0.01 * found["frobenius"]}),
+        ("T1", curvature, "chain", lambda found: replace(found, values=dict.fromkeys(found.values, math.inf))),
+        ("T1", curvature, "lipschitz_ratio", lambda found: 100.0 * found),
+        ("T3", curvature, "largest_derivatives", lambda found: {name: 1.01 * found[name] for name in found}),
+        ("S2", estimators, "every_batch", lambda found: 1.01 * found),
+        ("S1", estimators, "relative_bias", lambda found: 0.0),
+    ],
+)
+def test_the_chapter_s_computation_is_the_one_that_is_judged(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    claim: str,
+    module: ModuleType,
+    name: str,
+    spoil: Callable[[Any], Any],
+) -> None:
+    """Catches a claim that computes for itself what the chapter named as its evidence shows."""
+    true = getattr(module, name)
+    monkeypatch.setattr(module, name, lambda *given: spoil(true(*given)))
+    assert judge(tmp_path, [claim])[0].finding is FAILS
+
+
+def test_the_page(quick_verdicts: list[Verdict]) -> None:
+    text = page(quick_verdicts)
+    assert text.startswith("Of 8 claims, 6 hold, 0 hold in part, 0 do not hold, and 2 are not testable here.")
+    assert summary(quick_verdicts) in text
+    for verdict in quick_verdicts:
+        name = verdict.claim.id
+        assert f"(claim-{name})=\n### {name}: {verdict.finding}\n" in text
+        assert f"{{ref}}`{name} <claim-{name}>`" in text
+    levels = [len(line) - len(line.lstrip("#")) for line in text.splitlines() if re.match("#+ ", line)]
+    assert levels[0] == 2 and all(b - a <= 1 for a, b in itertools.pairwise(levels))
+    assert max(line.count(" | ") for line in text.splitlines()) <= 2
+    assert text.count("```") % 2 == 0 and "{eq}`eq-3`" in text and "{prf:ref}`thm-2-1`" in text
+
+
+def test_formulas_survive_markdown(quick_verdicts: list[Verdict]) -> None:
+    body = re.sub(r"```.*|`[^`\n]*`", "", page(quick_verdicts))
+    assert not re.search(r"(?<!\\)_", body), "an underscore that Markdown may take for emphasis"
+    assert "‖K‖{sub}`F`²" in page(quick_verdicts)
+
+
+def test_tables_of_numbers_fit_the_page(tmp_path: Path) -> None:
+    text = page([decided(tmp_path, "B5", lambda name: made_up(name, values(0.5)))])
+    assert "All the numbers" in text
+    widths = {line.count(" | ") for line in text.splitlines() if line.startswith("| ρ = ")}
+    assert widths == {5}
+
+
+def test_in_a_terminal(capsys: pytest.CaptureFixture[str], tmp_path: Path, quick_verdicts: list[Verdict]) -> None:
+    assert __main__.main(["T3", "B3", "--results", str(tmp_path)]) == 0
+    out = capsys.readouterr().out
+    assert "T3 (paper §2): holds" in out and "Of 2 claims, 1 holds" in out
+    assert max(map(len, plain(quick_verdicts).splitlines())) <= 110
+    assert __main__.main(["T3", "--markdown", "--results", str(tmp_path)]) == 0
+    assert "(claim-T3)=" in capsys.readouterr().out
+    assert __main__.main(["b33", "--results", str(tmp_path)]) == 2
+    assert "did you mean 'B3'" in capsys.readouterr().err

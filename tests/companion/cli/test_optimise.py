@@ -1,0 +1,352 @@
+"""``nystrom optimise``: landmarks for a user's own file, in its own units."""
+
+import csv
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import termios
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import nystrom_lib as nl
+from companion.cli.optimise import _saved, optimise
+from companion.errors import CompanionError
+from companion.experiments.components import File
+from companion.studies.own_data import Request
+from tests import warm
+from tests.disks import disk, read_only
+
+from .conftest import all_refused, call, fine, forked, refused
+
+
+def printed(said: str, row: str) -> float:
+    """A trace error, as the table has it."""
+    (line,) = (line for line in said.splitlines() if line.startswith(row))
+    return float(re.split(r"\s{2,}", line)[1])
+
+
+def data_of(record: dict[str, Any]) -> np.ndarray:
+    """The points that a record says were used."""
+    return File(**{name: value for name, value in record["file"].items() if name != "kind"}).load(0).X
+
+
+def recomputed(record: Path, landmarks: np.ndarray) -> float:
+    """The trace error of landmarks in the file's units, from the record and the library alone."""
+    known = json.loads(record.read_text(encoding="utf-8"))
+    data = data_of(known)
+    settings = dict(known["kernel"])
+    kernel = getattr(nl, settings.pop("name"))(**settings)
+    sample = (landmarks - known["standardisation"]["mean"]) / known["standardisation"]["scale"]
+    return float(nl.nystrom_errors(kernel, data, sample, norms=("trace",)).trace)
+
+
+@pytest.fixture(scope="module")
+def optimised(measurements: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    folder = tmp_path_factory.mktemp("optimise")
+    words = ["optimise", measurements, "-n", 12, "--without", "sample", "--missing-code", "-999", "--iterations", 200]
+    return folder, fine(call(*words, "-o", "mine.npy", "--plot", "mine.svg", cwd=folder))
+
+
+def test_the_landmarks_are_in_the_units_of_the_file(optimised: tuple[Path, str], measurements: Path) -> None:
+    folder, said = optimised
+    landmarks = np.load(folder / "mine.npy")
+    assert landmarks.shape == (12, 4)
+    with open(measurements, encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["mass"] and row["signal"] != "-999"]
+    columns = json.loads((folder / "mine.json").read_text(encoding="utf-8"))["columns"]
+    assert columns == ["mass", "height", "count", "signal"]
+    data = np.array([[float(row[name]) for name in columns] for row in rows])
+    assert f"N = {len(data)}, d = 4; rows with missing values: {300 - len(data)}" in said
+    # Landmarks move a little beyond the data at most, whatever the size of a column's numbers.
+    spread = np.ptp(data, axis=0)
+    assert (landmarks > data.min(axis=0) - spread).all() and (landmarks < data.max(axis=0) + spread).all()
+    assert (np.ptp(landmarks, axis=0) > 0.1 * spread).all()
+
+
+def test_what_is_printed_is_what_the_saved_landmarks_have(optimised: tuple[Path, str]) -> None:
+    folder, said = optimised
+    trace = recomputed(folder / "mine.json", np.load(folder / "mine.npy"))
+    assert printed(said, "after") == float(f"{trace:.6g}")
+    assert printed(said, "best possible") < printed(said, "after") < 0.9 * printed(said, "before")
+    assert f"E_tr = {trace / printed(said, 'best possible'):.3g}" in said
+    (needed,) = re.findall(r"Uniform landmarks would need (\d+) for the same error", said)
+    assert int(needed) > 12
+
+
+def test_the_record_says_what_was_done_and_does_it_again(optimised: tuple[Path, str]) -> None:
+    folder, said = optimised
+    record = json.loads((folder / "mine.json").read_text(encoding="utf-8"))
+    assert record["standardisation"]["done"] is True
+    assert all(choice in said for choice in record["choices"])
+    data = data_of(record)
+    how = {key: value for key, value in record["find_landmarks"].items() if key != "steps"}
+    again = nl.find_landmarks(nl.Gaussian(record["kernel"]["rho"]), data, record["n"], **how)
+    mean, scale = (np.array(record["standardisation"][name]) for name in ("mean", "scale"))
+    np.testing.assert_allclose(mean + scale * again.sample, np.load(folder / "mine.npy"), rtol=1e-9)
+
+
+def test_the_picture_is_one(optimised: tuple[Path, str]) -> None:
+    folder, _ = optimised
+    text = (folder / "mine.svg").read_text(encoding="utf-8")
+    assert text.startswith("<?xml") and "<svg" in text
+
+
+def test_every_kind_of_file_and_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # the record names the file as the command line did
+    data = np.random.default_rng(2).normal(size=(150, 2)) * [1.0, 1e4]
+    np.savez(tmp_path / "data.npz", points=data, other=data[:3])
+    quick = ["-n", 5, "--iterations", "3e1", "--rho", 0.5, "--method", "radial-skd", "--start", "kmeans++"]
+    words = ["optimise", "data.npz", "--array", "points", *quick, "--columns", "x1", "-o", "one.csv"]
+    fine(call(*words, "--kernel", "matern-5/2", cwd=tmp_path))
+    header, *rows = (tmp_path / "one.csv").read_text(encoding="utf-8").splitlines()
+    assert header == "x1" and len(rows) == 5
+    assert recomputed(tmp_path / "one.json", np.array([[float(row)] for row in rows])) > 0
+    record = json.loads((tmp_path / "one.json").read_text(encoding="utf-8"))
+    assert record["kernel"]["nu"] == 2.5 and record["find_landmarks"]["steps"] == 30
+    assert record["find_landmarks"]["method"] == "radial-skd" and record["find_landmarks"]["start"] == "kmeans++"
+
+
+def test_without_standardisation_nothing_is_rescaled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    np.save(tmp_path / "data.npy", np.random.default_rng(3).normal(5.0, 0.1, size=(80, 2)))
+    said = fine(call("optimise", "data.npy", "-n", 4, "--iterations", 50, "--no-standardise", cwd=tmp_path))
+    record = json.loads((tmp_path / "landmarks.json").read_text(encoding="utf-8"))
+    assert record["standardisation"]["done"] is False and record["standardisation"]["scale"] == [1.0, 1.0]
+    trace = recomputed(tmp_path / "landmarks.json", np.load(tmp_path / "landmarks.npy"))
+    assert printed(said, "after") == float(f"{trace:.6g}")
+
+
+def test_the_file_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    np.save(tmp_path / "data.npy", np.random.default_rng(6).normal(5.0, 0.1, size=(80, 2)))
+    reads, read = [], nl.datasets.from_file
+    monkeypatch.setattr(nl.datasets, "from_file", lambda path, **how: reads.append(path) or read(path, **how))
+    words = [str(tmp_path / "data.npy"), "-n", "4", "--iterations", "5", "-o", str(tmp_path / "marks.npy")]
+    assert CliRunner().invoke(optimise, words, catch_exceptions=False).exit_code == 0
+    assert len(reads) == 1
+
+
+REFUSED = [
+    ([], 1, "columns that do not hold numbers: 'sample' ('s0' in line 2)"),
+    (["--without", "smple"], 2, "--without names 'smple', which is no column (did you mean 'sample'?)"),
+    (["--columns", "mass,wight"], 2, "--columns names 'wight', which is no column (did you mean 'height'?)"),
+    (["--without", "sample", "-n", "5000"], 2, "-n is 5000; it must be from 1 to 289"),
+    (["--without", "sample", "--rho", "-1"], 2, "--rho is -1.0; it must be a finite number greater than 0."),
+    (["--without", "sample", "--rho", "1e-320"], 2, "--rho is 1e-320; it must be from 1e-100 to 1e+100."),
+    (["--without", "sample", "--seconds", "nan"], 2, "--seconds is nan; it must be"),
+    (["--without", "sample", "--method", "tracee"], 2, "'tracee' is not one of 'auto', 'radial-skd'"),
+    (["--without", "sample", "-n", "1.5"], 2, "'1.5' must be a whole number, at least 1"),
+    (["--without", "sample", "--array", "X"], 2, "--array is 'X', which means nothing for a .csv file"),
+    (["--without", "sample", "--separator", "[a"], 2, "--separator is '[a'; it must be one character"),
+    (["--one-hot"], 1, "300 different words in 'sample'; --one-hot takes at most 100"),
+    (["--without", "sample", "--kernel", "linear"], 2, "'linear' is not one of 'gaussian'"),
+    (["--without", "sample", "-o", "marks.txt"], 2, "'marks.txt' must end in one of .npy, .csv"),
+    (["--without", "sample", "-o", "no/where.npy"], 2, "'no/where.npy' is in a folder that does not exist"),
+    (["--without", "sample", "--missing", "refuse"], 1, "rows with missing values; allow --missing drop"),
+]
+
+
+def test_what_cannot_be_done_is_said(measurements: Path, tmp_path: Path) -> None:
+    cases = [(["optimise", str(measurements), "-n", "10", *words], code, said) for words, code, said in REFUSED]
+    all_refused(cases, [tmp_path] * len(cases))
+    assert list(tmp_path.iterdir()) == []
+
+
+def mine(folder: Path, rows: int = 60) -> Path:
+    path = folder / "a.csv"
+    np.savetxt(path, np.random.default_rng(5).normal(size=(rows, 2)), delimiter=",", header="x,y", comments="")
+    return path
+
+
+QUICK = ["-n", 3, "--rho", 1, "--iterations", 20]
+
+
+def test_the_data_are_never_written_over(tmp_path: Path) -> None:
+    data = mine(tmp_path)
+    before = data.read_bytes()
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "soft.csv").symlink_to(data)
+    (tmp_path / "hard.csv").hardlink_to(data)
+    for out in ("a.csv", "sub/../a.csv", "soft.csv", "hard.csv"):
+        assert "the file with the data" in refused(call("optimise", "a.csv", "-o", out, *QUICK, cwd=tmp_path), 2)
+    assert data.read_bytes() == before
+    (tmp_path / "points.json").symlink_to(data)  # where the record of points.npy would go
+    assert "the file with the data" in refused(call("optimise", "a.csv", "-o", "points.npy", *QUICK, cwd=tmp_path), 2)
+    assert "does not exist" in refused(call("optimise", "other.npy", cwd=tmp_path), 2)
+
+
+def test_a_json_file_of_another_kind_is_left_alone(tmp_path: Path) -> None:
+    mine(tmp_path)
+    (tmp_path / "b.json").write_text('{"mine": 1}', encoding="utf-8")
+    done = call("optimise", "a.csv", "-o", "b.npy", *QUICK, cwd=tmp_path)
+    assert "b.json', a file of another kind" in refused(done, 2)
+    assert (tmp_path / "b.json").read_text(encoding="utf-8") == '{"mine": 1}' and not (tmp_path / "b.npy").exists()
+    for _ in range(2):  # a record of ours may be renewed
+        fine(call("optimise", "a.csv", "-o", "c.npy", *QUICK, cwd=tmp_path))
+
+
+def test_a_full_disk_loses_nothing_that_was_there_nor_the_descent(tmp_path: Path) -> None:
+    mine(tmp_path, rows=400)
+    (tmp_path / "old.npy").write_bytes(b"old")
+    words = ["optimise", "a.csv", "-n", 300, "--method", "uniform", "--rho", 1, "-o", "old.npy"]
+    limit = (
+        "import resource, runpy, signal\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "runpy.run_module('nystrom_lib', run_name='__main__')"
+    )
+    command = [*warm.python(), "-c", limit, *map(str, words)]
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    said = refused(done, 1)
+    assert said.startswith("old.npy cannot be written (File too large); nor can a temporary file (File too large): ")
+    # no place is left but the screen
+    data = set((tmp_path / "a.csv").read_text(encoding="utf-8").splitlines())
+    header, *printed = done.stdout.splitlines()
+    points, wanted = (np.array([row.split(",") for row in rows], dtype=float) for rows in (printed, data - {"x,y"}))
+    assert header == "x,y" and len(points) == 300
+    assert np.abs(points[:, None] - wanted).max(axis=2).min(axis=1).max() < 1e-12
+    assert (tmp_path / "old.npy").read_bytes() == b"old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv", "old.npy"]
+
+
+def test_a_picture_that_cannot_be_written_loses_no_landmarks(tmp_path: Path) -> None:
+    """Catches a sentence of the system's that does not say what was saved."""
+    mine(tmp_path)
+    with disk(tmp_path / "disk", "size=4k"):
+        done = call("optimise", "a.csv", *QUICK, "--plot", "disk/a.png", cwd=tmp_path)
+        assert refused(done, 1) == (
+            "disk/a.png cannot be written (No space left on device); the landmarks are in landmarks.npy."
+        )
+        assert list((tmp_path / "disk").iterdir()) == []
+    assert np.load(tmp_path / "landmarks.npy").shape == (3, 2)
+
+
+def test_a_folder_that_cannot_be_written_to_is_refused_before_the_descent(tmp_path: Path) -> None:
+    """Catches a descent whose end has no place."""
+    data, why = mine(tmp_path), re.compile("Read-only file system|Permission denied")
+    with read_only(tmp_path / "folder") as folder:
+        for words in (["-o", folder / "b.npy"], ["--plot", folder / "b.png"]):
+            done = call("optimise", data, *QUICK, *words, cwd=tmp_path)
+            assert "in a folder that cannot be written to" in refused(done, 2) and "looking for" not in done.stderr
+        assert "'landmarks.npy' is in a folder" in refused(call("optimise", data, *QUICK, cwd=folder), 2)
+        for out in ([], ["--out", "mine"]):
+            run = call("run", "bigaussian", "--profile", "smoke", *out, cwd=folder)
+            assert why.search(refused(run, 2))
+        sweep = call("sweep", "bigaussian", "--profile", "smoke", "-p", "rho=1,2", "--out", "mine", cwd=folder)
+        assert refused(sweep, 2).endswith("cannot be written to.")
+        for place in ("--out", "--work"):
+            paper = refused(call("paper", "figure-1", place, folder / "mine", cwd=tmp_path), 2)
+            assert paper.startswith(f"{place} is ") and paper.endswith("cannot be written to.")
+
+
+def test_another_place_is_found_where_one_cannot_be_written(tmp_path: Path) -> None:
+    mine(tmp_path)
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    request = Request(File(path=str(tmp_path / "a.csv")), 3, rho=1.0, iterations=5)
+    dataset = request.source.load(0)
+    found = request.optimised(dataset, request.chosen(dataset))
+    gone.rmdir()  # between the check and the end of the descent
+    with pytest.raises(CompanionError, match=r"gone/b\.npy cannot be written .*; the landmarks are in ") as caught:
+        _saved(found, gone / "b.npy", None)
+    (elsewhere,) = re.findall(r"the landmarks are in (.*)\.$", str(caught.value))
+    np.testing.assert_array_equal(np.load(elsewhere), found.landmarks)
+    assert Path(elsewhere).with_suffix(".json").is_file()
+
+
+def test_a_closed_pipe_loses_nothing(tmp_path: Path) -> None:
+    mine(tmp_path)
+    with subprocess.Popen(
+        [*forked(), "optimise", "a.csv", *map(str, QUICK)], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        process.wait(timeout=300)
+    assert np.load(tmp_path / "landmarks.npy").shape == (3, 2) and (tmp_path / "landmarks.json").stat().st_size > 0
+
+
+def test_a_column_with_a_comma_in_its_name_can_be_named(tmp_path: Path) -> None:
+    rows = "".join(f"{i},{i * i},{-i}\n" for i in range(20))
+    (tmp_path / "a.csv").write_text('"p,q",r,s\n' + rows, encoding="utf-8")
+    fine(call("optimise", "a.csv", *QUICK, "--columns", '"p,q",r', "-o", "b.csv", cwd=tmp_path))
+    assert (tmp_path / "b.csv").read_text(encoding="utf-8").splitlines()[0] == '"p,q",r'
+
+
+def test_european_files_and_headers(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("x;y\n" + "".join(f"{i},5;{i * i},25\n" for i in range(20)), encoding="utf-8")
+    done = call("optimise", "a.csv", *QUICK, cwd=tmp_path)
+    assert "N = 20, d = 2" in fine(done)
+    for what in ("looking for 3 landmarks", "computing the trace error", "counting how many uniform landmarks"):
+        assert what in done.stderr, "a silent half-minute on larger data"
+    (tmp_path / "b.csv").write_text("2019,2020\n" + "".join(f"{i},{i * i}\n" for i in range(20)), encoding="utf-8")
+    assert "N = 21, d = 2" in fine(call("optimise", "b.csv", *QUICK, cwd=tmp_path))
+    assert "N = 20, d = 2" in fine(call("optimise", "b.csv", *QUICK, "--header", cwd=tmp_path))
+
+
+def test_landmarks_that_are_worse_than_the_start_are_not_taken(tmp_path: Path) -> None:
+    """Catches "+1.2e17 %": what is compared on the way are some of the points, and here those say nothing."""
+    mine(tmp_path)
+    request = Request(File(path=str(tmp_path / "a.csv")), 3, rho=1.0, iterations=5)
+    dataset = request.source.load(0)
+    optimised = request.optimised(dataset, request.chosen(dataset))
+    assert optimised.or_start() is optimised
+    result = optimised.result
+    away = replace(optimised, result=replace(result, sample=result.sample + 1e3)).or_start()
+    np.testing.assert_array_equal(away.result.sample, result.start)
+    assert away.after == away.before == optimised.before and away.result.error == result.start_error
+    assert away.reasons[-1] == "The approximation got worse; the start is better and was kept."
+
+
+def test_a_start_that_nothing_betters_is_kept_and_said_to_be(tmp_path: Path) -> None:
+    np.save(tmp_path / "data.npy", np.linspace(0.0, 1.0, 5)[:, None])
+    said = fine(call("optimise", "data.npy", "-n", 5, "--rho", 1, "--no-standardise", cwd=tmp_path))
+    assert "The start leaves no error: nothing to descend on." in said and "%" not in said
+
+
+def test_ctrl_c_keeps_the_best_so_far(tmp_path: Path) -> None:
+    mine(tmp_path, rows=500)
+    words = ["optimise", "a.csv", "-n", 20, "--rho", 1, "--seconds", 500]
+    process = subprocess.Popen(
+        [*forked(), *map(str, words)], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        start_new_session=True,
+    )  # fmt: skip
+    assert process.stderr is not None
+    while "looking for" not in process.stderr.readline():
+        assert process.poll() is None
+    time.sleep(2.0)
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=300)
+    assert process.returncode == 0, err
+    assert "The descent was stopped; these are the best landmarks it had found." in out
+    assert np.load(tmp_path / "landmarks.npy").shape == (20, 2)
+    assert printed(out, "after") <= printed(out, "before")
+
+
+def test_a_terminal_gets_a_bar_with_the_error(tmp_path: Path) -> None:
+    np.save(tmp_path / "data.npy", np.random.default_rng(5).normal(size=(60, 2)))
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, 80))
+    words = ["optimise", "data.npy", "-n", "3", "--rho", "1", "--seconds", "1"]
+    with subprocess.Popen([*forked(), *words], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=theirs) as process:
+        os.close(theirs)
+        said = b""
+        while True:
+            try:
+                piece = os.read(ours, 4096)
+            except OSError:  # the other end is closed
+                break
+            if not piece:
+                break
+            said += piece
+    os.close(ours)
+    assert process.returncode == 0
+    assert b"descent" in said and b"mean error 0." in said

@@ -1,0 +1,118 @@
+"""``nystrom optimise`` on what is too large to be read whole, and on folders of Parquet files."""
+
+import itertools
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import nystrom_lib as nl
+from companion.experiments.components import File
+from companion.studies import large_data, own_data
+
+from .conftest import all_refused, call, fine
+from .test_optimise import printed
+
+QUICK = ["-n", 5, "--iterations", 20, "--rho", 0.5]
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """1.1 million rows of float32, one of them without a value."""
+    rows = np.random.default_rng(0).standard_normal((1_100_000, 2), dtype=np.float32) * [1.0, 50.0] + [7.0, 0.0]
+    rows[-1, 1] = np.nan
+    path = tmp_path_factory.mktemp("large") / "large.npy"
+    np.save(path, rows.astype(np.float32))
+    return path
+
+
+def folder_of(rows: np.ndarray, folder: Path) -> Path:
+    folder.mkdir()
+    for k, part in enumerate(np.array_split(rows, 3)):
+        pq.write_table(pa.table({"a": part[:, 0], "b": part[:, 1]}), folder / f"part-{k}.parquet")
+    return folder
+
+
+def test_a_large_file_is_read_as_needed_and_its_errors_are_estimated(large: Path, tmp_path: Path) -> None:
+    """Landmarks in the file's units, the row without a value left out, and bounds that hold for the exact error."""
+    said = fine(call("optimise", large, *QUICK, "-n", 200, cwd=tmp_path))
+    record = json.loads((tmp_path / "landmarks.json").read_text(encoding="utf-8"))
+    assert "N = 1,099,999, d = 2; rows with missing values: 1" in said
+    assert "Of 1,099,999 points it looks at 1,000,000, drawn at random." in said
+    data = np.load(large)[:-1].astype(np.float64)
+    assert np.allclose(record["standardisation"]["mean"], data.mean(axis=0), rtol=1e-9)
+    assert np.allclose(record["standardisation"]["scale"], data.std(axis=0), rtol=1e-9)
+    inner = nl.open_data(large, standardise=True, missing="drop")
+    landmarks = (np.load(tmp_path / "landmarks.npy") - inner.mean) / inner.scale
+    exact = nl.nystrom_errors(nl.Gaussian(0.5), inner, landmarks, "trace").trace
+    known = record["trace"]["after_is_estimated"]
+    assert known["bounds"][0] < exact < known["bounds"][1] and known["points"] == 100_000
+    assert printed(said, "after") == float(f"{record['trace']['after']:.6g}") < printed(said, "before")
+    assert "The errors are estimated from 100,000 points (--exact: from all);" in said
+    assert "Uniform landmarks would need" in said
+
+
+def test_errors_are_estimated_where_all_points_would_take_long() -> None:
+    """Whatever N, what is computed costs no more than the larger of an estimate and about a second of work."""
+    for N, n in itertools.product(10 ** np.arange(2, 10), (1, 10, 100, 1000, 10_000)):
+        work = large_data.POINTS * n * n
+        if large_data.exact_is_cheap(int(N), n):
+            assert N * n * n <= max(work, 2e10)
+        else:
+            assert N > large_data.POINTS and N * (n * n + 1000) > 2e10
+    rng, n = np.random.default_rng(0), 20
+    for N, kept in ((3000, None), (5000, 1000)):
+        X = rng.normal(size=(N, 2))
+        dataset = nl.datasets.from_array(X, standardise=False)
+        request = own_data.Request(File(path="unused"), n, rho=1.0, iterations=3)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(large_data, "POINTS", 1000)
+            patch.setattr(large_data, "_SECOND", 4000.0 * (n * n + 1000))
+            optimised = request.optimised(dataset, request.chosen(dataset))
+            assert (optimised.estimate and optimised.estimate.points) == kept
+            exact = replace(optimised, request=replace(request, exact=True))
+            assert exact.estimate is None
+            trace = nl.nystrom_errors(nl.Gaussian(1.0), X, optimised.result.sample, "trace").trace
+            assert exact.after == pytest.approx(trace, rel=1e-9)
+
+
+def test_a_folder_of_parquet_files_is_one_file_in_parts(tmp_path: Path) -> None:
+    rows = np.random.default_rng(1).normal(size=(300, 2)) * [1.0, 9.0]
+    folder_of(rows, tmp_path / "parts")
+    pq.write_table(pa.table({"a": rows[:, 0], "b": rows[:, 1]}), tmp_path / "whole.parquet")
+    names = ("parts", "whole.parquet")
+    told = [fine(call("optimise", name, *QUICK, "-o", f"{name[:5]}.csv", cwd=tmp_path)) for name in names]
+    one, other = (np.loadtxt(tmp_path / f"{name}.csv", delimiter=",", skiprows=1) for name in ("parts", "whole"))
+    assert np.allclose(one, other, rtol=1e-9) and "best possible" in told[0]
+    assert (tmp_path / "parts.csv").read_text(encoding="utf-8").startswith("a,b\n")
+
+
+def test_what_cannot_be_read_is_named(large: Path, tmp_path: Path) -> None:
+    """A row, a file, a column; nothing is written."""
+    rows = np.ones((30, 2)) * np.arange(30)[:, None]
+    empty, mixed, words, cut = (tmp_path / name for name in ("empty", "mixed", "words", "cut.npy"))
+    empty.mkdir()
+    folder_of(rows, mixed)
+    pq.write_table(pa.table({"a": [1.0]}), mixed / "part-1.parquet")
+    folder_of(rows, words)
+    pq.write_table(pa.table({"a": [1.0], "b": ["two"]}), words / "part-2.parquet")
+    cut.write_bytes(large.read_bytes()[:-4])
+    cases = [
+        ([str(large), "--missing", "refuse"], 1, "large.npy holds nan at row 1099999, column 1; every value must"),
+        ([str(empty)], 1, "empty holds no Parquet file"),
+        ([str(mixed)], 1, "part-1.parquet has no column 'b', which part-0.parquet has"),
+        ([str(words)], 1, "part-2.parquet holds string in column 'b'; it must hold numbers"),
+        ([str(words), "--without", "c"], 2, "--without names 'c', which is no column"),
+        ([str(mixed), "--separator", ";"], 2, "--separator is ';', which means nothing for a folder"),
+        ([str(mixed), "--missing", "keep"], 1, "--missing keep cannot be had of a folder of Parquet files"),
+        ([str(mixed), "--one-hot"], 1, "--one-hot is given, which means nothing for a folder"),
+        ([str(cut)], 1, "cut.npy cannot be read as .npy data"),
+    ]
+    there = sorted(os.listdir(tmp_path))
+    all_refused([(["optimise", *words], code, said) for words, code, said in cases], [tmp_path] * len(cases))
+    assert sorted(os.listdir(tmp_path)) == there

@@ -1,0 +1,221 @@
+"""The stored results: all there, of known origin, and the same when computed again.
+
+Which repetitions are computed again changes from run to run (NYSTROM_TEST_SEED), so that in time all of them are. The
+other checks set stored numbers against a second way to come by them: plain numpy, or another stored experiment.
+"""
+
+import hashlib
+import os
+import re
+import subprocess
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+
+import nystrom_lib as nl
+from companion.experiments.components import Gaussian, MiniBooNE
+from companion.experiments.paper import PAPER
+from companion.experiments.protocol import load_data
+from companion.experiments.seeds import Axis, seed_for
+from companion.results.table import Results
+from companion.results.tolerances import Tolerance, tolerance_for
+from companion.running.verifying import verify
+
+ROOT = Path(__file__).resolve().parents[3]
+FOLDER = ROOT / "results"
+
+#: Set by tests/conftest.py unless it was given.
+SEED = int(os.environ["NYSTROM_TEST_SEED"])
+
+#: How many repetitions of each experiment are computed again. Figure 5's one takes minutes; its beginning is computed
+#: again by chapter 8, which nbval runs.
+HANDFUL = {"figure-1": 1, "figure-2": 2, "figure-3": 1, "figure-4": 1}
+
+FACTORS = {"E_tr": "trace", "E_F": "frobenius", "E_sp": "spectral"}
+
+NUMPY_SUM = Tolerance(1e-10, 0.0, "sums over all pairs, by numpy in another order and with another exponential")
+NUMPY_NORM = Tolerance(1e-6, 0.0, "numpy inverts K_S, whose condition number here is below 1e9")
+
+
+@cache
+def stored(name: str) -> Results:
+    path = FOLDER / f"{name}.parquet"
+    assert path.is_file(), f"{path.name} is not there; `make paper` computes it."
+    return Results.load(path)
+
+
+@cache
+def dataset(name: str) -> nl.datasets.Dataset:
+    """The data a stored result was made from: MiniBooNE's may be the stand-in even where the file is at hand."""
+    experiment, origin = PAPER[name], stored(name).provenance["data"]
+    if isinstance(experiment.data, MiniBooNE) and origin["stand_in"]:
+        experiment = experiment.replace(data=experiment.data.replace(stand_in="always"))
+    found = load_data(experiment)
+    if found.stand_in and not origin["stand_in"]:
+        pytest.skip("the results are of MiniBooNE itself, which is not here")
+    assert found.sha256 == origin["sha256"], "the data are not those the results were made from"
+    return found
+
+
+def chosen(name: str, count: int) -> list[int]:
+    """Repetitions of an experiment, chosen by the seed and the experiment's name."""
+    salt = int.from_bytes(hashlib.sha256(name.encode()).digest()[:4])
+    rng = np.random.default_rng([SEED, salt])
+    return sorted(rng.choice(PAPER[name].m, min(count, PAPER[name].m), replace=False).tolist())
+
+
+def same(found: float, expected: float, tolerance: Tolerance) -> None:
+    assert tolerance.excess(found, expected) <= 1.0, (
+        f"found {found!r}, stored {expected!r}, allowed {tolerance} ({tolerance.reason}); seed {SEED}"
+    )
+
+
+# -- all there, of known origin ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", PAPER)
+def test_it_is_complete(name: str) -> None:
+    results = stored(name)
+    assert results.experiment == PAPER[name]
+    assert results.provenance["fingerprint"] == PAPER[name].fingerprint
+    assert results.complete
+    table = results.table
+    assert len(table) == 2 * PAPER[name].m
+    quantities = ["R", *PAPER[name].norms, *(f for f, norm in FACTORS.items() if norm in PAPER[name].norms)]
+    if not PAPER[name].factors:
+        quantities = ["R", *PAPER[name].norms]
+    assert np.isfinite(table[quantities].to_numpy()).all(), "a repetition diverged or lacks a number"
+    assert (table[quantities].to_numpy() > 0.0).all()
+
+
+@pytest.mark.parametrize("name", PAPER)
+def test_its_origin_is_known(name: str) -> None:
+    origin = stored(name).provenance
+    assert origin["sessions"]
+    for session in origin["sessions"]:
+        assert re.fullmatch("[0-9a-f]{40}", session["commit"] or "")
+        assert session["dirty"] is False, "the library had changes that no commit holds"
+        assert all(session[key] for key in ("library", "python", "cpu", "blas", "packages", "started", "threads"))
+    assert (origin["data"]["name"], origin["data"]["stand_in"]) == (dataset(name).name, dataset(name).stand_in)
+
+
+def test_the_commits_are_in_the_history() -> None:
+    def git(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=False)
+
+    if git("rev-parse", "--is-shallow-repository").stdout.strip() != "false":
+        pytest.skip("this copy has no full history to look into")
+    for commit in {session["commit"] for name in PAPER for session in stored(name).provenance["sessions"]}:
+        assert git("cat-file", "-e", f"{commit}^{{commit}}").returncode == 0, f"no commit {commit}"
+
+
+def test_nothing_else_is_stored_and_all_of_it_is_small() -> None:
+    files = list(FOLDER.glob("*.parquet"))
+    assert {file.stem for file in files} == set(PAPER)
+    assert sum(file.stat().st_size for file in files) < 8_000_000
+
+
+# -- the same when computed again -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [name for name in PAPER if name != "figure-5"])
+def test_a_handful_of_repetitions_computed_again(name: str) -> None:
+    count = HANDFUL["-".join(name.split("-")[:2])]
+    verify(stored(name), chosen(name, count), dataset=dataset(name)).check()
+
+
+def initial_sample(name: str, j: int) -> np.ndarray:
+    experiment = PAPER[name]
+    seed = seed_for(experiment.seed, Axis.INITIAL_SAMPLE, j)
+    return np.asarray(dataset(name).X[nl.uniform_indices(len(dataset(name).X), experiment.n, seed)])
+
+
+# -- the same by other ways -------------------------------------------------------------------------------------------
+
+
+def squared_distances(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return cdist(a, b, "sqeuclidean")
+
+
+def rho_of(name: str) -> float:
+    kernel = PAPER[name].kernel
+    assert isinstance(kernel, Gaussian)
+    return kernel.rho
+
+
+@pytest.mark.parametrize("name", [name for name in PAPER if name.startswith(("figure-2-n20", "figure-3"))])
+def test_the_squared_norm_of_K_by_numpy(name: str) -> None:
+    data = dataset(name).X
+    whole = float(np.exp(-2.0 * rho_of(name) * squared_distances(data, data)).sum())
+    same(whole, stored(name).constants["squared_norm"], NUMPY_SUM)
+
+
+@pytest.mark.parametrize("name", PAPER)
+def test_R_of_an_initial_sample_by_numpy(name: str) -> None:
+    (j,) = chosen(name, 1)
+    results, data, sample, rho = stored(name), dataset(name).X, initial_sample(name, j), rho_of(name)
+    among = float(np.exp(-2.0 * rho * squared_distances(sample, sample)).sum())
+    parts = np.array_split(np.arange(len(data)), 1 + len(data) // 20_000)
+    across = sum(float(np.exp(-2.0 * rho * squared_distances(np.asarray(data[p]), sample)).sum()) for p in parts)
+    constant = results.constants["squared_norm"]
+    table = results.table.query("stage == 'initial'").set_index("repetition")
+    tolerance = Tolerance(1e-8, 1e-11 * constant, "R is a difference of numbers of the size of the squared norm of K")
+    same(constant - across**2 / among, table.loc[j, "R"], tolerance)
+
+
+def test_all_norms_of_a_well_conditioned_sample_by_numpy() -> None:
+    """n = 20 and ρ = 16: K_S can be inverted, the tail of the spectrum is far above rounding."""
+    name = "figure-2-n20-rho16"
+    (j,) = chosen(name, 1)
+    results, data, sample, rho = stored(name), dataset(name).X, initial_sample(name, j), rho_of(name)
+    K = np.exp(-rho * squared_distances(data, data))
+    C, W = (np.exp(-rho * squared_distances(points, sample)) for points in (data, sample))
+    assert np.linalg.cond(W) < 1e9
+    error = np.linalg.eigvalsh(K - C @ np.linalg.solve(W, C.T))
+    tail = np.linalg.eigvalsh(K)[:-20]
+    row = results.table.query("stage == 'initial'").set_index("repetition").loc[j]
+    norms: dict[str, Callable[[np.ndarray], float]] = {
+        "trace": lambda values: float(values.sum()),
+        "frobenius": lambda values: float(np.sqrt(np.square(values).sum())),
+        "spectral": lambda values: float(np.abs(values).max()),
+    }
+    for factor, norm in FACTORS.items():
+        same(norms[norm](error), row[norm], NUMPY_NORM)
+        same(norms[norm](tail), results.constants[norm], NUMPY_NORM)
+        same(norms[norm](error) / norms[norm](tail), row[factor], NUMPY_NORM)
+
+
+@pytest.mark.parametrize("name", [name for name in PAPER if PAPER[name].factors])
+def test_factors_are_errors_over_best_errors(name: str) -> None:
+    results = stored(name)
+    for factor, norm in FACTORS.items():
+        if norm in PAPER[name].norms:
+            expected = results.table[norm] / results.constants[norm]
+            np.testing.assert_allclose(results.table[factor], expected, rtol=1e-14)
+            assert (results.table[factor] >= 1.0 - 1e-9).all(), "better than the best approximation of that rank"
+
+
+@pytest.mark.parametrize("variant", ["", "-rho16"])
+def test_figures_1_and_2_tell_of_the_same_descent(variant: str) -> None:
+    """Same data, n, seed and step: repetition 0 of Figure 2 is Figure 1's descent, 1,000 steps into its 1,300."""
+    one, two = stored(f"figure-1{variant}"), stored(f"figure-2-n50{variant}")
+    row = two.table.query("repetition == 0").set_index("stage")["R"]
+    curve = one.curves.set_index("iteration")["R"]
+    tolerance = tolerance_for("R", one.constants)
+    same(curve[0], row["initial"], tolerance)
+    same(curve[PAPER[f"figure-2-n50{variant}"].descent.steps], row["optimised"], tolerance)
+
+
+@pytest.mark.parametrize("name", [name for name in PAPER if PAPER[name].record.repetitions])
+def test_a_curve_begins_and_ends_with_the_numbers_of_the_table(name: str) -> None:
+    results = stored(name)
+    (j,) = PAPER[name].record.repetitions
+    row = results.table.query(f"repetition == {j}").set_index("stage")["R"]
+    curve = results.curves.query(f"repetition == {j}")
+    assert curve["iteration"].iloc[-1] == PAPER[name].descent.steps
+    for place, stage in ((0, "initial"), (-1, "optimised")):
+        same(curve["R"].iloc[place], row[stage], tolerance_for("R", results.constants))

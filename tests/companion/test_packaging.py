@@ -1,0 +1,230 @@
+"""The files that install the project agree with each other and hold nothing of one machine."""
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from tests.nystrom_lib.test_import_rule import LIBRARY, imported
+
+PIN = re.compile(r"^(?P<name>[A-Za-z0-9._-]+)==(?P<version>[^ ;\\]+)(?: ; (?P<marker>[^\\]+?))?(?: \\)?$")
+
+
+@pytest.fixture(scope="module")
+def pyproject(root: Path) -> dict[str, Any]:
+    return tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def output_of(command: list[str], cwd: Path | None = None, env: dict[str, str] | None = None) -> str:
+    """What a command prints; its complaint is the message if it fails."""
+    run = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    return run.stdout
+
+
+def pins(path: Path) -> dict[str, tuple[str, str | None]]:
+    """Name -> (version, marker) of each unindented line; any other line than an exact pin is refused."""
+    found: dict[str, tuple[str, str | None]] = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if not line or line.startswith((" ", "#")):
+            continue
+        match = PIN.match(line)
+        assert match, f"{path.name}: {line!r} is not an exact pin"
+        name = canonicalize_name(match["name"])
+        assert name not in found, f"{path.name}: {name} is pinned twice"
+        found[name] = (match["version"], match["marker"])
+    return found
+
+
+def declared(pyproject: dict[str, Any]) -> list[Requirement]:
+    """Everything pyproject.toml asks for: to build, to run, the extras and the tools."""
+    project = pyproject["project"]
+    groups = [*project["optional-dependencies"].values(), *pyproject["dependency-groups"].values()]
+    lines = [
+        *pyproject["build-system"]["requires"],
+        *project["dependencies"],
+        *(line for group in groups for line in group),
+    ]
+    return [Requirement(line) for line in lines]
+
+
+def test_the_lock_and_the_plain_pins_are_the_same(root: Path) -> None:
+    assert pins(root / "requirements.lock") == pins(root / "requirements.txt")
+
+
+def test_every_locked_package_has_hashes(root: Path) -> None:
+    blocks = re.split(r"\n(?=\S)", (root / "requirements.lock").read_text(encoding="utf-8"))
+    bare = [block.splitlines()[0] for block in blocks if not re.search(r"--hash=sha256:[0-9a-f]{64}", block)]
+    assert bare == []
+
+
+def test_the_lock_fits_the_ranges_of_pyproject(root: Path, pyproject: dict[str, Any]) -> None:
+    locked = pins(root / "requirements.lock")
+    for requirement in declared(pyproject):
+        name = canonicalize_name(requirement.name)
+        assert name in locked, f"{name} is declared but not locked: run make lock"
+        version, _ = locked[name]
+        assert requirement.specifier.contains(version), f"{name} {version} is locked, {requirement} is declared"
+
+
+def test_every_range_has_a_lower_bound(pyproject: dict[str, Any]) -> None:
+    assert [str(r) for r in declared(pyproject) if not any(s.operator in (">=", "==") for s in r.specifier)] == []
+
+
+@pytest.mark.parametrize("name", ["llvmlite", "numba"])
+def test_compilers_end_with_the_tested_version(name: str, root: Path, pyproject: dict[str, Any]) -> None:
+    # The core relies on what they do not promise: the docstring of nystrom_lib/_core.
+    (requirement,) = [r for r in declared(pyproject) if r.name == name]
+    major, minor, *_ = pins(root / "requirements.lock")[name][0].split(".")
+    assert requirement.specifier.contains(f"{major}.{minor}.99")
+    assert not requirement.specifier.contains(f"{major}.{int(minor) + 1}")
+
+
+def test_the_library_declares_what_it_imports_and_imports_what_it_declares(
+    root: Path, pyproject: dict[str, Any]
+) -> None:
+    project = pyproject["project"]
+    extras = {name: names_of(lines) for name, lines in project["optional-dependencies"].items() if name != "test"}
+    extras["cluster"] = extras["cluster"] | {"distributed"}  # comes with dask[distributed]
+    paths = set((root / LIBRARY).rglob("*.py"))
+    companion = set((root / LIBRARY / "companion").rglob("*.py"))
+    # What the library imports inside a function, and says which extra brings it where it is missing.
+    optional = {"pandas", "pooch", "pyarrow"} | extras.get("sklearn", set())
+    assert distributions_of(paths - companion, root) - optional == names_of(project["dependencies"])
+    allowed = names_of(project["dependencies"]).union(*extras.values())
+    assert distributions_of(paths, root) <= allowed
+    assert extras["companion"] - {"ipykernel"} <= distributions_of(companion, root) | optional  # that is a program
+
+
+def names_of(lines: list[str]) -> set[str]:
+    """The packages that requirements name."""
+    return {canonicalize_name(Requirement(line).name) for line in lines}
+
+
+def distributions_of(paths: set[Path], root: Path) -> set[str]:
+    """The packages that these files import from elsewhere."""
+    names = {name.partition(".")[0] for path in paths for name in imported(path, root)}
+    packages = packages_distributions()
+    return {canonicalize_name(packages.get(name, [name])[0]) for name in names - sys.stdlib_module_names - {LIBRARY}}
+
+
+def test_conda_users_get_the_same_pins(root: Path, pyproject: dict[str, Any]) -> None:
+    environment = yaml.safe_load((root / "environment.yml").read_text(encoding="utf-8"))
+    *conda, last = environment["dependencies"]
+    assert [line.partition("=")[0] for line in conda] == ["python", "pip"]
+    python = conda[0].partition("=")[2]
+    assert pyproject["project"]["requires-python"] == f">={python}"
+    # The pins by reference, never by copy: one list cannot drift from itself.
+    assert last == {"pip": ["-r requirements.txt", "-e ."]}
+
+
+def test_one_version_and_one_oldest_python_everywhere(root: Path, pyproject: dict[str, Any]) -> None:
+    import nystrom_lib
+
+    project = pyproject["project"]
+    citation = yaml.safe_load((root / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["version"] == project["version"] == nystrom_lib.__version__
+    oldest = project["requires-python"].removeprefix(">=")
+    assert pyproject["tool"]["mypy"]["python_version"] == oldest
+    assert pyproject["tool"]["ruff"]["target-version"] == "py" + oldest.replace(".", "")
+    assert f"LOCK_PYTHON ?= {oldest}\n" in (root / "Makefile").read_text(encoding="utf-8")
+    workflow = yaml.safe_load((root / ".github/workflows/ci.yml").read_text(encoding="utf-8"))
+    tested = workflow["jobs"]["test"]["strategy"]["matrix"]["python"]
+    named = [
+        c.rpartition(" ")[2] for c in project["classifiers"] if c.startswith("Programming Language :: Python :: 3.")
+    ]
+    assert tested == named and tested[0] == oldest
+
+
+def test_ci_runs_what_everybody_runs(root: Path) -> None:
+    script = root / ".ci" / "run"
+    assert script.stat().st_mode & 0o111, ".ci/run is not executable"
+    commands = [line for line in script.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
+    assert commands[-1] == "exec make test"
+
+
+def test_every_make_target_says_what_it_does(root: Path) -> None:
+    text = (root / "Makefile").read_text(encoding="utf-8")
+    match = re.search(r"^\.PHONY: (.+)$", text, flags=re.MULTILINE)
+    assert match
+    listed = re.findall(r"^  ([a-z]+) +\S", output_of(["make", "-s", "--no-print-directory"], root), flags=re.MULTILINE)
+    assert listed == match[1].split()
+
+
+def test_pytest_knows_every_setting_and_uses_every_marker(
+    root: Path, pyproject: dict[str, Any], pytestconfig: pytest.Config
+) -> None:
+    # Misspelt or misplaced settings are otherwise easy to overlook: they merely do nothing.
+    settings = pyproject["tool"]["pytest"]
+    assert pytestconfig.inipath == root / "pyproject.toml"
+    for key in settings:
+        assert pytestconfig.getini(key) is not None
+    tests = "".join(path.read_text(encoding="utf-8") for path in (root / "tests").rglob("test_*.py"))
+    unused = [m.partition(":")[0] for m in settings.get("markers", []) if f"mark.{m.partition(':')[0]}" not in tests]
+    assert unused == []
+
+
+def test_the_import_is_quick() -> None:
+    # Processor time, which is the wall time on an idle machine and hardly grows on a busy one. With warm caches:
+    # the first process may fill them.
+    code = "import time; t = time.process_time(); import nystrom_lib; print(time.process_time() - t)"
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    seconds = [float(output_of([sys.executable, "-c", code], env=env)) for _ in range(3)]
+    assert min(seconds) < 1.0, f"import nystrom_lib took {seconds} s"
+
+
+def test_the_first_example_of_the_readme_prints_what_it_says(root: Path) -> None:
+    readme = (root / "README.md").read_text(encoding="utf-8")
+    match = re.search(r"```python\n(.*?)```\n\nprints\n\n```text\n(.*?)```", readme, flags=re.DOTALL)
+    assert match, "README.md has no example followed by what it prints"
+    code, printed = match.groups()
+    assert len([line for line in code.splitlines() if line]) <= 10
+    assert output_of([sys.executable, "-W", "error", "-c", code]) == printed
+
+
+def test_the_map_of_the_code_names_what_exists(root: Path) -> None:
+    text = (root / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = re.findall(r"`([\w.]*(?:/[\w.]*)+|[\w.-]+\.(?:md|toml|yaml|lock|txt))`", text)
+    assert "nystrom_lib/_core/" in named
+    assert [name for name in named if not (root / name).exists()] == []
+
+
+def project_files(root: Path) -> list[Path]:
+    """The files git has or would take; without git, nobody can tell them from rubbish."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    try:
+        run = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("this folder is not a git checkout, so the project's own files are not known")
+    return [root / name for name in run.stdout.split("\0") if name and (root / name).is_file()]
+
+
+# Put together here, so that this file does not hold what it looks for.
+FORBIDDEN = {
+    "a package registry's address": "|".join(
+        ["py" + r"pi(\.\w|/)", "python" + "hosted", "npm" + r"js\.", "index" + "-url", "find" + "-links"]
+    ),
+    "a path of one machine": r"(?<![\w.])/(?:" + "|".join(["work", "root", "home", "Users", "opt"]) + r")/\w",
+}
+
+
+def test_no_registry_address_and_no_machine_path(root: Path) -> None:
+    found = []
+    for path in project_files(root):
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue
+        for what, pattern in FORBIDDEN.items():
+            for match in re.finditer(pattern, text, flags=re.IGNORECASE):
+                found.append(f"{path.relative_to(root)}: {match[0]!r} is {what}")
+    assert found == []

@@ -1,0 +1,483 @@
+"""Your own data: every kind of source gives the same points, and what cannot be used is refused."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nystrom_lib.datasets import DamagedFileError, _dataset, from_array, from_file, sha256_of
+
+ROOT = Path(__file__).parents[3]
+X = np.random.default_rng(0).standard_normal((40, 3)) * [1.0, 10.0, 1e-3] + [0.0, 5.0, 1.0]
+NAMES = ["a", "b", "c"]
+
+
+def frame() -> pd.DataFrame:
+    return pd.DataFrame(X, columns=NAMES)
+
+
+def write(folder: Path, kind: str) -> Path:
+    path = folder / f"mine{kind}"
+    if kind.startswith(".csv"):
+        frame().to_csv(path, index=False)
+    elif kind == ".tsv":
+        frame().to_csv(path, index=False, sep="\t")
+    elif kind == ".parquet":
+        frame().to_parquet(path)
+    elif kind == ".npy":
+        np.save(path, X)
+    else:
+        np.savez_compressed(path, X=X)
+    return path
+
+
+@pytest.mark.parametrize("kind", [".csv", ".csv.gz", ".csv.xz", ".tsv", ".parquet", ".npy", ".npz"])
+def test_every_kind_of_file_holds_the_same_points(kind: str, tmp_path: Path) -> None:
+    path = write(tmp_path, kind)
+    raw = from_file(path, standardise=False)
+    np.testing.assert_array_equal(raw.X, X)
+    assert raw.sha256 == sha256_of(X)
+    data = from_file(path)
+    np.testing.assert_array_equal(data.X, (X - X.mean(axis=0)) / X.std(axis=0))
+    assert data.X.dtype == np.float64 and data.X.flags.c_contiguous and not data.X.flags.writeable
+    assert data.name == path.name and not data.stand_in
+    assert data.removed == (("rows with missing values", 0),)
+
+
+@pytest.mark.parametrize("ddof", [0, 1])
+def test_standardised_data_remember_mean_and_scale(ddof: int) -> None:
+    data = from_array(X, ddof=ddof)
+    assert data.mean is not None and data.scale is not None
+    np.testing.assert_array_equal(data.X, (X - data.mean) / data.scale)
+    np.testing.assert_array_equal(data.scale, X.std(axis=0, ddof=ddof))
+    np.testing.assert_allclose(data.in_original_units(data.X[:4]), X[:4], rtol=1e-12)
+    assert not data.mean.flags.writeable and not data.scale.flags.writeable
+
+
+def test_data_as_they_are_have_no_mean_and_scale() -> None:
+    data = from_array(X, standardise=False)
+    assert data.mean is None and data.scale is None
+    points = data.in_original_units(data.X[:4])
+    np.testing.assert_array_equal(points, X[:4])
+    assert points.flags.writeable and not np.shares_memory(points, data.X)
+
+
+SOURCES: dict[str, Any] = {
+    "C order": X,
+    "Fortran order": np.asfortranarray(X),
+    "big-endian": X.astype(">f8"),
+    "sliced": np.repeat(X, 2, axis=0)[::2],
+    "masked": np.ma.array(X, mask=False),
+    "frame": frame(),
+    "nullable frame": frame().convert_dtypes(),
+    "frame with an index": frame().set_index(pd.Index(range(100, 140))),
+}
+
+
+@pytest.mark.parametrize("kind", SOURCES)
+def test_every_kind_of_array_holds_the_same_points(kind: str) -> None:
+    assert from_array(SOURCES[kind], standardise=False).sha256 == sha256_of(X)
+
+
+def test_the_givers_array_stays_as_it_was() -> None:
+    mine = X.copy()
+    data = from_array(mine, standardise=False)
+    mine[0, 0] = 7.0
+    assert data.X[0, 0] == X[0, 0] and mine.flags.writeable
+
+
+def test_whole_numbers_and_truth_values_are_numbers() -> None:
+    mixed = pd.DataFrame(
+        {"n": [1, 2, 3], "yes": [True, False, True], "f": np.array([0.5, 0.25, 0.125], dtype=np.float32)}
+    )
+    expected = [[1.0, 1.0, 0.5], [2.0, 0.0, 0.25], [3.0, 1.0, 0.125]]
+    assert from_array(mixed, standardise=False).X.tolist() == expected
+    assert from_array(np.arange(6, dtype=np.uint8).reshape(3, 2), standardise=False).X[2, 1] == 5.0
+    assert from_array(pd.Series([1.0, 2.0], name="s")).columns == ("s",)
+
+
+class TestColumns:
+    @pytest.mark.parametrize("columns", [["c", "a"], [2, 0], ["c", 0]])
+    def test_chosen_by_name_or_number_in_the_order_asked(self, columns: list[Any]) -> None:
+        data = from_array(frame(), columns=columns, standardise=False)
+        np.testing.assert_array_equal(data.X, X[:, [2, 0]])
+        assert data.columns == ("c", "a")
+
+    def test_left_out(self) -> None:
+        data = from_array(X, without=[1], standardise=False)
+        np.testing.assert_array_equal(data.X, X[:, [0, 2]])
+        assert data.columns == ("x0", "x2")
+
+    def test_columns_without_numbers_are_named(self) -> None:
+        mixed = frame().assign(
+            town=["Ulm"] * 40,
+            when=pd.Timestamp("2020-01-01"),
+            sort=pd.Categorical([1, 2] * 20),
+            z=1j * X[:, 0],
+        )
+        mixed = mixed[["town", "a", "when", "b", "sort", "z", "c"]]
+        with pytest.raises(ValueError, match=r"do not hold numbers: 'town' .*'Ulm'.*'when'.*'sort'.*'z'.*without="):
+            from_array(mixed)
+        for data in (
+            from_array(mixed, standardise=False, columns=["b", "c"]),
+            from_array(mixed, standardise=False, without=["a", "town", "when", "sort", "z"]),
+        ):
+            np.testing.assert_array_equal(data.X, X[:, [1, 2]])
+
+    def test_equal_names_are_told_apart_by_number(self) -> None:
+        twice = pd.concat([frame(), pd.DataFrame({"a": ["text"] * 40})], axis=1)
+        with pytest.raises(ValueError, match="columns names 'a', but several columns have that name"):
+            from_array(twice, columns=["a"])
+        np.testing.assert_array_equal(from_array(twice, columns=[0], standardise=False).X, X[:, [0]])
+        with pytest.raises(ValueError, match="do not hold numbers: 'a'"):
+            from_array(twice, columns=[3])
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            (
+                {"columns": ["weigth"]},
+                r"columns names 'weigth', which is no column \(did you mean 'weight'\?\)",
+            ),
+            ({"columns": [3]}, "columns names 3, which is no column; there are 'weight', 'b', 'c'"),
+            ({"columns": [-1]}, "columns names -1"),
+            ({"without": ["q"]}, "without names 'q'"),
+            ({"columns": ["b", 1]}, "columns is .*; it must name each column once"),
+            ({"columns": "b"}, "columns is 'b'; it must be a list of names or numbers"),
+            ({"columns": []}, "no column left"),
+            ({"without": [0, 1, 2]}, "no column left"),
+        ],
+    )
+    def test_bad_choices_are_refused_in_a_sentence(self, options: dict[str, Any], message: str) -> None:
+        with pytest.raises(ValueError, match=message):
+            from_array(frame().rename(columns={"a": "weight"}), **options)
+
+
+class TestMissing:
+    holes = np.array([[1.0, 2.0], [np.nan, 3.0], [5.0, np.nan], [7.0, -999.0], [9.0, 7.0]])
+
+    def test_dropped_and_counted(self) -> None:
+        data = from_array(self.holes, standardise=False)
+        assert data.X.tolist() == [[1.0, 2.0], [7.0, -999.0], [9.0, 7.0]]
+        assert data.removed == (("rows with missing values", 2),)
+
+    def test_codes_stand_for_missing_values(self) -> None:
+        data = from_array(self.holes, missing_codes=[-999], standardise=False)
+        assert data.X.tolist() == [[1.0, 2.0], [9.0, 7.0]]
+        assert data.removed == (("rows with missing values", 3),)
+
+    def test_only_the_chosen_columns_count(self) -> None:
+        assert from_array(self.holes, columns=[0]).removed == (("rows with missing values", 1),)
+
+    def test_kept_with_the_mean_in_their_place(self) -> None:
+        data = from_array(self.holes, missing="keep", missing_codes=[-999], standardise=False)
+        assert data.X.tolist() == [[1.0, 2.0], [5.5, 3.0], [5.0, 4.0], [7.0, 4.0], [9.0, 7.0]]
+        assert data.removed == (("3 rows with missing values kept, 3 values replaced by the mean of their column", 0),)
+        standardised = from_array(self.holes, missing="keep", missing_codes=[-999]).X
+        np.testing.assert_allclose(standardised.mean(axis=0), 0.0, atol=1e-15)
+        np.testing.assert_allclose(standardised.std(axis=0), 1.0)
+
+    def test_refused(self) -> None:
+        with pytest.raises(ValueError, match="2 rows with missing values; allow missing='drop'"):
+            from_array(self.holes, missing="refuse")
+
+    def test_in_every_kind_of_source(self, tmp_path: Path) -> None:
+        path = tmp_path / "holes.csv"
+        path.write_text("a,b\n1,2\n,3\n5,NA\n7,?\n9,7\n", encoding="utf-8")
+        assert from_file(path, missing_codes=["?"]).removed[0][1] == 3
+        table = pd.read_csv(path, na_values="?").convert_dtypes()
+        assert from_array(table).removed[0][1] == 3
+        table.to_parquet(path.with_suffix(".parquet"))
+        assert from_file(path.with_suffix(".parquet")).removed[0][1] == 3
+        assert from_array(np.ma.masked_invalid(self.holes)).removed[0][1] == 2
+        mixed = pd.DataFrame({"a": [1, "?", 3], "b": [1.0, 2.0, 4.0]})
+        assert from_array(mixed, missing_codes=["?"], standardise=False).X.tolist() == [
+            [1.0, 1.0],
+            [3.0, 4.0],
+        ]
+
+
+class TestText:
+    def test_a_first_line_with_a_number_is_no_header(self, tmp_path: Path) -> None:
+        path = tmp_path / "bare.csv"
+        path.write_text("M, 0.5,1\nF, 0.25,2\n", encoding="utf-8")
+        data = from_file(path, without=["x0"], standardise=False)
+        assert data.X.tolist() == [[0.5, 1.0], [0.25, 2.0]]
+        assert data.columns == ("x1", "x2")
+
+    def test_the_header_can_be_announced(self, tmp_path: Path) -> None:
+        path = tmp_path / "years.csv"
+        path.write_text("1990,1991\n1,2\n3,5\n", encoding="utf-8")
+        assert from_file(path, header=True, standardise=False).columns == ("1990", "1991")
+        assert from_file(path, standardise=False).N == 3
+
+    def test_another_separator(self, tmp_path: Path) -> None:
+        path = tmp_path / "spaced.txt"
+        path.write_text("  1.5   2\n  3.0   5\n", encoding="utf-8")
+        assert from_file(path, separator=r"\s+", standardise=False).X.tolist() == [[1.5, 2.0], [3.0, 5.0]]
+
+    def test_decimals_become_the_nearest_float(self, tmp_path: Path) -> None:
+        values = np.random.default_rng(2).standard_normal((500, 2)) * 10.0 ** np.arange(-250, 250)[:, None]
+        path = tmp_path / "long.csv"
+        path.write_text("\n".join(f"{a!r},{b!r}" for a, b in values.tolist()), encoding="utf-8")
+        np.testing.assert_array_equal(from_file(path, standardise=False).X, values)
+
+
+def columns(*values: Any) -> np.ndarray:
+    return np.array(values, dtype=np.float64).T
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "message"),
+    [
+        (columns([1, 2, 3], [0.1] * 3), {}, "data is constant in column 'x1'"),
+        (
+            columns([7] * 3, [1, 2, 3], [0.1] * 3),
+            {"name": "mine"},
+            "'mine' is constant in columns 'x0', 'x2'",
+        ),
+        (columns([7] * 3, [1, 2, 3]), {"standardise": False}, "constant in column 'x0'"),
+        (columns([1, np.inf], [1, 2]), {}, "infinite values in column 'x0'"),
+        (columns([1.0], [2.0]), {}, "too few rows: 1; at least 2"),
+        (columns([1, np.nan], [1, 2]), {}, "too few rows: 1 after 1 with missing values were dropped"),
+        (np.empty((0, 3)), {}, "too few rows: 0"),
+        (np.empty((5, 0)), {}, "no column left"),
+        (columns([1, 2], [np.nan] * 2), {"missing": "keep"}, "no value at all in column 'x1'"),
+        (columns([1e308, 1.5e308, 1], [1, 2, 3]), {}, "too large to be added up .* column 'x0'"),
+        (columns([1e200, -1e200], [1, 2]), {}, "too large or too close together .* column 'x0'"),
+        (columns([1e-200, 2e-200], [1, 2]), {}, "too large or too close together .* column 'x0'"),
+        (np.arange(5.0), {}, r"has the shape \(5,\); it must have a row per point"),
+        (np.array([["a", "b"], ["c", "d"]]), {}, "has the type <U1; it must hold real numbers"),
+        (np.ones((2, 2)) * 1j, {}, "has the type complex128; it must hold real numbers"),
+        (np.array([[{}, 1]], dtype=object), {}, "has the type object; it must hold real numbers"),
+        (X, {"missing": "ignore"}, "missing is 'ignore'; it must be 'drop', 'keep' or 'refuse'"),
+        (X, {"ddof": 2}, "ddof is 2; it must be 0"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_in_a_sentence(data: Any, options: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        from_array(data, **options)
+
+
+def test_wrong_types_and_misspelt_options() -> None:
+    with pytest.raises(TypeError, match="data is a list; it must be a NumPy array or a pandas object"):
+        from_array([[1.0, 2.0]])
+    with pytest.raises(TypeError, match=r"'colums' is no option \(did you mean 'columns'\?\)"):
+        from_array(X, colums=[1])  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.xlsx", b"", r"path is 'a\.xlsx'; it must end in one of \.csv, "),
+        ("a.npy.gz", b"", "it must end in one of"),
+        ("a", b"", "it must end in one of"),
+        ("a.csv", b"", r"a\.csv cannot be read as \.csv data: it holds no line"),
+        ("a.csv", b"a,b\n1,2\n3,4,5\n", r"a\.csv cannot be read as \.csv data"),
+        ("a.csv", b"a,b\n1,2\n3,x\n", "do not hold numbers: 'b' .*'x' in line 3"),
+        ("a.csv", b"\xff\xfe\x00", "cannot be read"),
+        ("a.csv.gz", b"no gzip", r"a\.csv\.gz cannot be read as \.csv data"),
+        ("a.parquet", b"no parquet", r"a\.parquet cannot be read as \.parquet data"),
+        ("a.npy", b"no numpy", r"a\.npy cannot be read as \.npy data"),
+        ("a.npz", b"no zip", r"a\.npz cannot be read as \.npz data"),
+    ],
+)
+def test_files_that_cannot_be_read_are_named(name: str, content: bytes, message: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(ValueError, match=message):
+        from_file(tmp_path / name)
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"path names .*none\.csv', which is not a file"):
+        from_file(tmp_path / "none.csv")
+
+
+def test_pickled_objects_are_refused(tmp_path: Path) -> None:
+    objects = np.array([[1, {}]], dtype=object)
+    np.save(tmp_path / "a.npy", objects, allow_pickle=True)
+    np.savez(tmp_path / "a.npz", objects)
+    for name in ("a.npy", "a.npz"):
+        with pytest.raises(ValueError, match=r"Python objects|allow_pickle=False"):
+            from_file(tmp_path / name)
+
+
+def test_one_of_several_arrays(tmp_path: Path) -> None:
+    path = tmp_path / "several.npz"
+    np.savez(path, first=X, second=X + 1)
+    assert from_file(path, array="second", standardise=False).sha256 == sha256_of(X + 1)
+    with pytest.raises(ValueError, match=r"array is None; it must name one of its arrays \(first, second\)"):
+        from_file(path)
+
+
+class TestMemoryMaps:
+    def test_used_as_they_are_where_nothing_changes(self, tmp_path: Path, cache: Path) -> None:
+        path = write(tmp_path, ".npy")
+        data = from_file(path, standardise=False)
+        assert isinstance(data.X, np.memmap) and Path(str(data.X.filename)) == path
+        mine = np.load(path, mmap_mode="r+")
+        data = from_array(mine, standardise=False)
+        assert np.shares_memory(data.X, mine) and not data.X.flags.writeable and mine.flags.writeable
+        assert not cache.exists()
+
+    def test_results_are_mapped_on_request(self, tmp_path: Path, cache: Path) -> None:
+        path = write(tmp_path, ".npy")
+        plain = from_file(path, columns=[2, 0])
+        mapped = from_file(path, columns=[2, 0], memory_map=True)
+        assert isinstance(mapped.X, np.memmap) and not isinstance(plain.X, np.memmap)
+        assert mapped.sha256 == plain.sha256 == sha256_of(mapped.X)
+        assert mapped.removed == plain.removed
+        before = {found: found.stat().st_mtime_ns for found in cache.iterdir()}
+        assert len(before) == 2
+        from_array(X, columns=[2, 0], memory_map=True)
+        assert {found: found.stat().st_mtime_ns for found in cache.iterdir()} == before
+        # Other options, another result.
+        assert from_file(path, columns=[2, 0], memory_map=True, ddof=1).sha256 != plain.sha256
+
+    def test_a_mapped_result_remembers_its_mean_and_scale(self, cache: Path) -> None:
+        made, mapped = (from_array(X, memory_map=True) for _ in range(2))
+        np.testing.assert_array_equal(made.mean, X.mean(axis=0))
+        np.testing.assert_array_equal(mapped.mean, made.mean)
+        np.testing.assert_array_equal(mapped.scale, made.scale)
+        assert from_array(X, columns=[1], standardise=False, memory_map=True).mean is None
+
+    def test_a_result_of_an_earlier_version_without_mean_and_scale_is_made_again(self, cache: Path) -> None:
+        before = from_array(X, memory_map=True)
+        (record,) = cache.glob("*.json")
+        known = json.loads(record.read_text(encoding="utf-8"))
+        del known["mean"], known["scale"]
+        record.write_text(json.dumps(known), encoding="utf-8")
+        again = from_array(X, memory_map=True)
+        assert again.sha256 == before.sha256
+        np.testing.assert_array_equal(again.mean, before.mean)
+
+    def test_a_damaged_result_is_named(self, tmp_path: Path, cache: Path) -> None:
+        from_array(X, memory_map=True)
+        (matrix,) = cache.glob("*.npy")
+        raw = bytearray(matrix.read_bytes())
+        raw[-1] ^= 1
+        matrix.write_bytes(raw)
+        with pytest.raises(DamagedFileError, match=matrix.name):
+            from_array(X, memory_map=True)
+
+    def test_data_larger_than_memory(self, tmp_path: Path, cache: Path) -> None:
+        """A process that may hold 160 MiB prepares 240 MB of data."""
+        path = tmp_path / "large.npy"
+        rows, d = 3_000_000, 10
+        large = np.lib.format.open_memmap(path, mode="w+", dtype=np.float64, shape=(rows, d))
+        rng = np.random.default_rng(0)
+        pattern = rng.standard_normal((60_000, d))
+        for start in range(0, rows, len(pattern)):
+            large[start : start + len(pattern)] = pattern
+        large[17, 3] = np.nan
+        del large
+        code = f"""
+import resource
+from nystrom_lib.datasets import from_file
+# RLIMIT_DATA counts what is allocated, not what is mapped from files.
+start = int(open("/proc/self/statm").read().split()[5]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_DATA, (start + 160 * 2**20,) * 2)
+data = from_file({str(path)!r}, memory_map=True)
+print(data.X.shape, data.removed[0][1])
+"""
+        if sys.platform != "linux":
+            pytest.skip("the limit on memory that this test needs is Linux's")
+        run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+        assert run.returncode == 0, run.stderr
+        assert run.stdout == "(2999999, 10) 1\n"
+
+
+@given(
+    rows=st.integers(2, 60),
+    block=st.integers(1, 200),
+    dropped=st.sets(st.integers(0, 59), max_size=20),
+    missing=st.sampled_from(["drop", "keep"]),
+    ddof=st.sampled_from([0, 1]),
+)
+def test_the_size_of_a_block_does_not_matter(rows: int, block: int, dropped: set[int], missing: Any, ddof: int) -> None:
+    """Block by block the result is what the plain formula gives for the whole, up to rounding."""
+    data = np.random.default_rng(rows).standard_normal((rows, 4)) * 50 + 1000
+    data[[i for i in dropped if i < rows], 2] = np.nan
+    absent = np.isnan(data).any(axis=1)
+    plain = data[~absent] if missing == "drop" else np.where(np.isnan(data), np.nanmean(data, axis=0), data)
+    if (~absent).sum() < 2:
+        return
+    plain = (plain - plain.mean(axis=0)) / plain.std(axis=0, ddof=ddof)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_dataset, "BLOCK_VALUES", block)
+        result = from_array(data, missing=missing, ddof=ddof)
+    np.testing.assert_allclose(result.X, plain, rtol=1e-10, atol=1e-11)
+    assert result.sha256 == sha256_of(result.X)
+
+
+def test_slow_packages_are_imported_only_when_needed() -> None:
+    code = (
+        "import sys, nystrom_lib.datasets\n"
+        "print([name for name in ('pandas', 'pooch', 'requests', 'pyarrow') if name in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert run.stdout == "[]\n"
+
+
+def archive(path: Path, change: Callable[[zipfile.ZipInfo], None], content: bytes = bytes(2**20)) -> Path:
+    """An .npz file whose directory says what it likes."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("x.npy", content)
+        change(packed.filelist[0])
+    return path
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda member: setattr(member, "file_size", 2**31), "declares 2,147,483,648 bytes"),
+        (lambda member: setattr(member, "flag_bits", 1), "encrypted"),
+        (lambda member: setattr(member, "compress_type", zipfile.ZIP_LZMA), "numpy does not use"),
+    ],
+)
+def test_an_archive_is_refused_by_what_it_declares(tmp_path: Path, change: Any, words: str) -> None:
+    """Catches a bomb that is found out by unpacking it, and errors of zipfile that are no ValueError."""
+    with pytest.raises(ValueError, match=f"cannot be read as .npz data: .*{words}"):
+        from_file(archive(tmp_path / "bomb.npz", change))
+
+
+def test_an_archive_without_an_array_is_refused(tmp_path: Path) -> None:
+    """Catches numpy giving the bytes of whatever else is in there."""
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as packed:
+        packed.writestr("letter.txt", "dear")
+    with pytest.raises(ValueError, match=r"cannot be read as \.npz data: letter\.txt is no array\.$"):
+        from_file(tmp_path / "a.npz")
+
+
+@pytest.mark.parametrize("name", ["a.npy", "a.npz"])
+def test_nobody_is_told_to_load_it_unsafely(tmp_path: Path, name: str) -> None:
+    """Catches numpy's own words, which recommend pickle for whatever it does not know."""
+    objects = np.array([[{}]], dtype=object)
+    (np.save if name == "a.npy" else np.savez)(tmp_path / name, objects)
+    with pytest.raises(ValueError, match=r"data: it holds Python objects, which are never loaded\.$"):
+        from_file(tmp_path / name)
+    (tmp_path / "b.npy").write_bytes(b"a poem" * 50)
+    with pytest.raises(ValueError, match=r"data: it does not begin as such a file does\.$"):
+        from_file(tmp_path / "b.npy")
+
+
+def test_one_number_is_no_list_of_columns() -> None:
+    """Catches a TypeError of numpy's."""
+    with pytest.raises(ValueError, match=r"^columns is array\(0\); it must be a list of names or numbers\.$"):
+        from_array(X, columns=np.array(0))  # type: ignore[arg-type]
+
+
+def test_columns_may_be_an_array_of_numbers() -> None:
+    """Catches a check by Python's own type of integers."""
+    assert from_array(X, columns=np.array([2, 0])).columns == from_array(X, columns=[2, 0]).columns == ("x2", "x0")

@@ -1,0 +1,232 @@
+"""A million points on disk: the landmarks and errors of points in memory, from a fraction of the reads."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import nystrom_lib as nl
+from nystrom_lib import landmarks
+from nystrom_lib.estimates import mean_of
+from nystrom_lib.sources import base
+from tests.nystrom_lib.sources.test_sources import STORED, every_kind
+
+KERNEL = nl.Gaussian(rho=0.5)
+ROWS = np.random.default_rng(0).normal(size=(1000, 3))
+
+
+@pytest.fixture(scope="module")
+def million(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """1.2 million rows of float32, more than a descent holds."""
+    path = tmp_path_factory.mktemp("large") / "million.npy"
+    np.save(path, np.random.default_rng(0).standard_normal((1_200_000, 4), dtype=np.float32))
+    return path
+
+
+# --- landmarks ------------------------------------------------------------------------------------------------------
+
+
+@every_kind
+def test_a_source_that_fits_gives_the_landmarks_of_the_array(kind: str, tmp_path: Path) -> None:
+    """To the last bit, whatever the data are stored in."""
+    inside = nl.find_landmarks(KERNEL, ROWS, 20, iterations=30)
+    found = nl.find_landmarks(KERNEL, nl.open_data(STORED[kind](ROWS, tmp_path)), 20, iterations=30)
+    assert np.array_equal(found.sample, inside.sample)
+    assert (found.error, found.reasons, found.steps) == (inside.error, inside.reasons, inside.steps)
+
+
+@pytest.mark.parametrize("method", ["auto", "local-trace", "radial-skd", "uniform", "kmeans"])
+def test_beyond_what_is_held_a_part_is_drawn(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As good as with everything in memory; what is judged is not what was descended on; indices are of the source."""
+    monkeypatch.setattr(landmarks, "EPOCHS", 600)
+    data = nl.datasets.bigaussian().X
+    kernel = nl.Gaussian(rho=16.0)
+    found = nl.find_landmarks(kernel, nl.open_data(data), 30, method=method, iterations=100)
+    again = nl.find_landmarks(kernel, nl.open_data(data), 30, method=method, iterations=100)
+    assert np.array_equal(found.sample, again.sample)
+    assert found.reasons[0] == "Of 2,000 points it looks at 600, drawn at random."
+    inside = nl.find_landmarks(kernel, data, 30, method=method, iterations=100)
+    trace = [nl.nystrom_errors(kernel, data, one.sample, "trace").trace for one in (found, inside)]
+    assert trace[0] < 1.25 * trace[1]
+    if method == "uniform":
+        assert found.indices is not None and np.array_equal(data[found.indices], found.sample)
+    assert found.error == pytest.approx(nl.NystromApproximation(kernel, found.sample).residuals(data).mean(), rel=1e-9)
+
+
+def test_a_million_rows_on_disk(million: Path) -> None:
+    """Reads what it needs and no more, and judges on points of its own."""
+    source = nl.open_data(million)
+    found = nl.find_landmarks(KERNEL, source, 40, iterations=20)
+    assert found.reasons[0] == "Of 1,200,000 points it looks at 1,000,000, drawn at random."
+    assert not source.checked and found.error < found.start_error
+    assert 0.0 < nl.median_rho(source) == nl.median_rho(np.load(million))
+
+
+def test_a_bad_row_is_named_before_anything_is_done(million: Path, tmp_path: Path) -> None:
+    """In the last row of a million: by the pass that standardising takes, or by check."""
+    bad = tmp_path / "bad.npy"
+    rows = np.load(million)
+    rows[-1, 2] = np.nan
+    np.save(bad, rows)
+    with pytest.raises(ValueError, match=r"bad\.npy holds nan at row 1199999, column 2; every value must be finite"):
+        nl.open_data(bad).check()
+    with pytest.raises(ValueError, match="holds nan at row 1199999, column 2"):
+        nl.open_data(bad, standardise=True)
+    assert len(nl.open_data(bad, missing="drop")) == 1_199_999
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="measures memory as Linux does")
+def test_the_memory_the_system_counts(million: Path, root: Path) -> None:
+    """Twenty times as many rows are a file of 384 MB; they cost what 1.2 million do, which is what is held of them."""
+    child = """
+        import sys, numpy as np, nystrom_lib as nl
+        from benchmarks.memory import peak_bytes
+
+        file = np.load(sys.argv[1], mmap_mode="r")
+        nl.find_landmarks(nl.Gaussian(0.5), file[:3000].astype(float), 10, iterations=2)
+        data = nl.open_data(sys.argv[1])
+        before = peak_bytes()
+        nl.find_landmarks(nl.Gaussian(0.5), data, 10, iterations=2)
+        nl.nystrom_errors(nl.Gaussian(0.5), data, file[:10], "trace", points=1000)
+        data.check()
+        print(peak_bytes() - before)
+    """
+    large = million.with_name("large.npy")
+    header = {"descr": "<f4", "fortran_order": False, "shape": (24_000_000, 4)}
+    with open(large, "wb") as file:
+        np.lib.format.write_array_header_1_0(file, header)
+        for _ in range(20):
+            file.write(np.load(million).tobytes())
+    try:
+        command = [sys.executable, "-c", textwrap.dedent(child), str(large)]
+        done = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=200, check=False)
+    finally:
+        large.unlink()
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) < 250e6
+
+
+# --- errors without a pass --------------------------------------------------------------------------------------------
+
+
+@every_kind
+def test_the_trace_error_in_one_pass(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(base, "BLOCK_ROWS", 64)
+    source = nl.open_data(STORED[kind](ROWS, tmp_path))
+    exact = nl.nystrom_errors(KERNEL, ROWS, ROWS[:30], "trace")
+    found = nl.nystrom_errors(KERNEL, source, ROWS[:30], "trace")
+    assert found.trace == pytest.approx(exact.trace, rel=1e-13) and found.rank == exact.rank
+    assert found.estimate is None and found.precision == exact.precision == "double"
+
+
+def test_k_s_is_factored_once_and_n_decides_the_precision(monkeypatch: pytest.MonkeyPatch) -> None:
+    from nystrom_lib import approximation, criteria
+
+    monkeypatch.setattr(base, "BLOCK_ROWS", 50)
+    factored = []
+    whole = approximation.pivoted_cholesky
+    monkeypatch.setattr(approximation, "pivoted_cholesky", lambda *a: factored.append(1) or whole(*a))
+    nl.nystrom_errors(KERNEL, nl.open_data(ROWS), ROWS[:30], "trace")
+    assert len(factored) == 1
+    sample = np.linspace(0.0, 0.1, 12)[:, None] * np.ones(3)  # so near each other that double precision is thin
+    n, N = len(sample), len(ROWS)
+    monkeypatch.setattr(criteria, "_AFFORDABLE", (N + n) * n**2 / 2)
+    assert nl.nystrom_errors(KERNEL, nl.open_data(ROWS), sample, "trace").precision == "extended"
+    monkeypatch.setattr(criteria, "_AFFORDABLE", (N + n) * n**2 / 2 - 1)
+    assert nl.nystrom_errors(KERNEL, nl.open_data(ROWS), sample, "trace").precision == "double"
+
+
+@pytest.mark.parametrize("values, high", [((0.0, 0.3, 1.0), 1.0), ((0.0, 0.0, 0.0, 2.0), 2.0)])
+@pytest.mark.parametrize("confidence", [0.5, 0.9])
+def test_the_bounds_hold_as_often_as_they_say(values: tuple[float, ...], high: float, confidence: float) -> None:
+    """Every sample of seven terms, each as likely as any other: exactly how often the mean is within."""
+    outcomes = np.array(list(itertools.product(values, repeat=7)))
+    truth, estimates = 10.0 * np.mean(values), []
+    held = 0
+    for outcome in outcomes:
+        found = mean_of(outcome[:, None], 0.0, high, confidence, times=10.0)
+        estimates.append(found.value)
+        low, top = found.bounds
+        assert 0.0 <= low <= found.value <= top <= 10.0 * high and found.points == 7
+        held += low <= truth <= top
+    assert np.mean(estimates) == pytest.approx(truth, rel=1e-12)
+    assert held / len(outcomes) >= confidence
+
+
+def test_the_bounds_are_those_of_maurer_and_pontil() -> None:
+    """By hand, for terms of known mean and variance."""
+    terms = np.array([0.1, 0.5] * 50_000)[:, None]
+    found = mean_of(terms, 0.0, 1.0, 0.95, times=1.0)
+    m, deviation, log = 100_000, terms.std(ddof=1), math.log(4 / 0.05)
+    surely = math.sqrt(2 * deviation**2 * log / m) + 7 * log / (3 * (m - 1))
+    assert found.bounds == pytest.approx((0.3 - surely, 0.3 + surely), rel=1e-12)
+    assert found.normal == pytest.approx((0.3 - 1.959964 * deviation / m**0.5, 0.3 + 1.959964 * deviation / m**0.5))
+    together = mean_of(terms.reshape(-1, 2), 0.0, 1.0, 0.95, times=1.0)
+    assert together.normal[1] - together.normal[0] < 1e-12, "two of a place are one draw, here always 0.3"
+
+
+def test_errors_from_some_points(million: Path) -> None:
+    """The estimate is N times a mean over draws of its own; one pass over all of them is within the bounds."""
+    source, sample = nl.open_data(million), np.load(million, mmap_mode="r")[:40].astype(np.float64)
+    found = nl.nystrom_errors(KERNEL, source, sample, "trace", points=2000, seed=3)
+    drawn = source.draw(2000, np.random.default_rng(3)).ravel()
+    rows = np.load(million, mmap_mode="r")[drawn].astype(np.float64)
+    by_hand = nl.NystromApproximation(KERNEL, sample).residuals(rows).mean() * 1_200_000
+    assert found.trace == pytest.approx(by_hand, rel=1e-12) and found.estimate is not None
+    assert found.estimate.value == found.trace and found.estimate.points == 2000
+    exact = nl.nystrom_errors(KERNEL, source, sample, "trace").trace
+    assert found.estimate.bounds[0] < found.estimate.normal[0] < exact < found.estimate.normal[1]
+    assert found.estimate.normal[1] < found.estimate.bounds[1]
+    array = nl.nystrom_errors(KERNEL, np.load(million, mmap_mode="r"), sample, "trace", points=2000, seed=3)
+    assert (array.trace, array.estimate) == (found.trace, found.estimate)
+
+
+def test_r_from_pairs_of_points_has_no_bias() -> None:
+    """Every pair of points, each as likely as any other, gives R exactly; every term is within what bounds it."""
+    data, sample = ROWS[:6], ROWS[10:13]
+    source = nl.open_data(data)
+
+    class Pair(type(source)):  # type: ignore[misc]
+        """Draws x twice, then y twice."""
+
+        def draw(self, count, rng):  # type: ignore[no-untyped-def]
+            return np.array(self.script.pop(0))
+
+    values = []
+    for x, y in itertools.product(range(6), repeat=2):
+        pair = Pair(data)
+        pair.script = [[[x], [x]], [[y], [y]]]
+        values.append(nl.estimate_radial_skd(KERNEL, pair, sample, 2).value)
+    assert np.mean(values) == pytest.approx(nl.radial_skd(KERNEL, data, sample), rel=1e-12)
+    assert np.abs(values).max() <= 6**2
+
+
+@pytest.mark.parametrize("kernel", [KERNEL, nl.Matern(1.5, 2.0), nl.Polynomial(degree=2)])
+def test_r_estimated(kernel: nl.Kernel) -> None:
+    data = nl.datasets.bigaussian().X
+    exact = nl.radial_skd(kernel, data, data[:20])
+    found = nl.estimate_radial_skd(kernel, data, data[:20], 20_000)
+    assert found.bounds[0] < found.normal[0] < exact < found.normal[1] < found.bounds[1]
+    assert math.isinf(found.bounds[1]) == (not kernel.radial)
+
+
+def test_what_cannot_be_estimated() -> None:
+    source = nl.open_data(ROWS)
+    for call, words in (
+        (lambda: nl.nystrom_errors(KERNEL, source, ROWS[:5]), "it must be 'trace'"),
+        (lambda: nl.nystrom_errors(KERNEL, ROWS, ROWS[:5], points=100), "it must be 'trace'"),
+        (lambda: nl.nystrom_errors(KERNEL, ROWS, ROWS[:5], "trace", points=1), "points is 1"),
+        (lambda: nl.nystrom_errors(KERNEL, ROWS, ROWS[:5], "trace", points=9, confidence=1.0), "confidence is 1.0"),
+        (lambda: nl.nystrom_errors(KERNEL, ROWS, ROWS[:5, :2], "trace", points=9), "those of data have 3"),
+        (lambda: nl.estimate_radial_skd(KERNEL, ROWS, ROWS[:5, :2]), "those of data have 3"),
+        (lambda: nl.find_landmarks(KERNEL, source, 1001), "n is 1001"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            call()
