@@ -15,7 +15,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from .compile import inner, jit, wide
-from .profiles import GAUSSIAN, MATERN12, MATERN32, MATERN52, POLYNOMIAL
+from .profiles import GAUSSIAN, MATERN12, MATERN32, MATERN52, POLYNOMIAL, RATIONAL_QUADRATIC
 
 _LN2 = (0.6931471805599453, 2.3190468138462996e-17, 5.707708438416212e-34)
 _INVERSES = [Fraction(1, math.factorial(i)) for i in range(13)]
@@ -86,8 +86,10 @@ def root(a, a_):
 
 
 @jit()
-def exponentials(a, a_, work):
+def exponentials(a, a_, work, less=0.0):
     """e^a, a ≤ 0, of every number of a block, in place; term by term, so that LLVM can vectorise the loops.
+
+    Where a > −(ln 2)/2, which leaves 0 in ``work[2]``, it is e^a − less.
 
     Reduce by ln 2 and by 64, sum the series of eˣ − 1, undo the 64 by squarings that keep the 1 apart.
     """
@@ -113,9 +115,8 @@ def exponentials(a, a_, work):
             s, s_ = multiply(a[i], a_[i], a[i], a_[i])
             a[i], a_[i] = add(2.0 * a[i], 2.0 * a_[i], s, s_)
     for i in range(a.size):
-        s, s_ = add(1.0, 0.0, a[i], a_[i])
         scale = np.int64((np.int64(k[i]) + 1023) << 52).view(np.float64) if k[i] < 1.5 else 0.0
-        a[i], a_[i] = s * scale, s_ * scale
+        a[i], a_[i] = add(scale - (less if k[i] == 0.0 else 0.0), 0.0, a[i] * scale, a_[i] * scale)
 
 
 @inner()
@@ -160,17 +161,20 @@ def values(t, t_, p, work):
                 f, f_ = add(f, f_, s, s_)
             t[i], t_[i] = multiply(f, f_, e[i], e_[i])
         return
-    # The rational quadratic kernel: its logarithm by one Newton step on eʸ = b from that of double precision.
-    y = work[5]
+    if code != RATIONAL_QUADRATIC:
+        raise ValueError("this kernel has no values in double-double arithmetic")
+    # log(1 + b) by one Newton step from y, its double: y + (1 + b) e^(−y) − 1, near b = 0 without the ones
+    y, reduced = work[5], work[2]
     for i in range(t.size):
-        b, b_ = multiply(t[i], t_[i], p[2], 0.0)
-        t[i], t_[i] = add(1.0, 0.0, b, b_)
-        y[i] = math.log(t[i])
+        t[i], t_[i] = multiply(t[i], t_[i], p[2], 0.0)
+        y[i] = math.log1p(t[i])
         e[i], e_[i] = -y[i], 0.0
-    exponentials(e, e_, work)
+    exponentials(e, e_, work, 1.0)
     for i in range(t.size):
         g, g_ = multiply(t[i], t_[i], e[i], e_[i])
-        g, g_ = add(g, g_, -1.0, 0.0)
+        g, g_ = add(g, g_, e[i], e_[i])
+        last = t[i] if reduced[i] == 0.0 else -1.0
+        g, g_ = add(g, g_, last, t_[i] if reduced[i] == 0.0 else 0.0)
         g, g_ = add(y[i], 0.0, g, g_)
         t[i], t_[i] = multiply(g, g_, -p[1], 0.0)
     exponentials(t, t_, work)

@@ -184,16 +184,15 @@ MATERN52 = _family(matern52_value, matern52_tangent, matern52_squared)
 
 @inner(flags=ORDERED)
 def rational_quadratic_value(q, p):
-    """κ(q) = (1 + c q)^(−α), c = 1/(2αℓ²), p = (α, c)."""
-    return (1.0 + p[1] * q) ** (-p[0])
+    """κ(q) = (1 + c q)^(−α), c = 1/(2αℓ²), p = (α, c); a power of the rounded base would lose α units."""
+    return exp(math.log1p(p[1] * q), -p[0])
 
 
 @inner(flags=ORDERED)
 def rational_quadratic_tangent(q, p):
     """κ' = −αc (1 + c q)^(−α−1)."""
-    base = 1.0 + p[1] * q
-    kappa = base ** (-p[0])
-    return kappa, -p[0] * p[1] * kappa / base
+    kappa = rational_quadratic_value(q, p)
+    return kappa, -p[0] * p[1] * kappa / (1.0 + p[1] * q)
 
 
 @inner(flags=ORDERED)
@@ -201,7 +200,7 @@ def rational_quadratic_squared(q, p):
     """φ(q) = (1 + c q)^(−2α)."""
     a = 2.0 * p[0]
     base = 1.0 + p[1] * q
-    phi = base ** (-a)
+    phi = exp(math.log1p(p[1] * q), -a)
     first = -a * p[1] * phi / base
     return phi, first, -(a + 1.0) * p[1] * first / base
 

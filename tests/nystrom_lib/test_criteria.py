@@ -81,6 +81,16 @@ def test_every_kernel(name: str) -> None:
     assert errors.rank == 7
 
 
+@pytest.mark.parametrize("every", [10, 7])
+@pytest.mark.parametrize("alpha", [1e2, 1e6, 1e8])
+def test_rational_quadratic_of_large_alpha(alpha: float, every: int) -> None:
+    """Catches a kernel whose rounding errors grow with α, and hide that double precision is not enough."""
+    data = np.linspace(-3.0, 3.0, 61)[:, None]
+    expected = oracle.trace_error(oracle.rational_quadratic(alpha, 2.0), data, data[5:60:every])
+    kernel = nl.RationalQuadratic(alpha, 2.0)
+    assert nl.nystrom_errors(kernel, data, data[5:60:every], "trace").trace == pytest.approx(expected, rel=1e-6)
+
+
 @pytest.mark.parametrize("norms", [("trace",), ("frobenius",), ("spectral",), ("spectral", "trace"), NORMS])
 def test_only_what_is_asked_for(norms: tuple[str, ...]) -> None:
     """Catches a norm that depends on which others are computed, or on whether K was given."""

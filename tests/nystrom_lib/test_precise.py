@@ -71,6 +71,30 @@ def test_double_double_kernels(name: str, m: int) -> None:
             assert float(abs(found[i] / in_arb(name, sum(factors, arb(0)), p) - 1)) < 1e-29
 
 
+@pytest.mark.parametrize("alpha", [0.01, 1e4, 1e8])
+@pytest.mark.parametrize("extended", [False, True])
+def test_rational_quadratic_of_any_alpha(alpha: float, extended: bool) -> None:
+    """Catches a power of the rounded 1 + cq, whose relative error is α times that of the base."""
+    kernel = nl.RationalQuadratic(alpha, 2.0)
+    points = np.geomspace(1e-9, 1e9 if alpha < 1 else 10.0, 60)[:, None]
+    column, column_ = kernel.matrix(points)[1], np.zeros(60)
+    if extended:
+        precise.column_of(True, points, 1, kernel._p, column, column_, np.empty((6, precise.BLOCK)))
+    with oracle.precision():
+        p = [arb(float(number)) for number in kernel._p[1:3]]
+        for (x,), found in zip(oracle.points(points), exactly(column, column_), strict=True):
+            expected = in_arb("rational_quadratic", (x - arb(float(points[1, 0]))) ** 2, p)
+            allowed = 1e-29 if extended else 4e-16
+            assert float(abs(found / expected - 1)) < allowed * (2.0 - float(expected.log()))
+
+
+def test_a_kernel_without_extended_values_is_refused() -> None:
+    """Catches a kernel that is computed as another because nobody has added it."""
+    column, column_ = np.empty(2), np.empty(2)
+    with pytest.raises(ValueError, match="double-double"):
+        precise.column_of(True, np.zeros((2, 1)), 0, np.full(8, 99.0), column, column_, np.empty((6, precise.BLOCK)))
+
+
 def in_arb(name: str, t: Any, p: list[Any]) -> Any:
     """κ(t) from the very parameters that the loops get: those are rounded to double, and all digits follow them."""
     if name == "gaussian":
