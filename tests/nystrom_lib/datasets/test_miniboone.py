@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import subprocess
+import sys
 import time
 import zipfile
 from pathlib import Path
@@ -15,7 +16,6 @@ import numpy as np
 import pytest
 
 from nystrom_lib.datasets import DamagedFileError, _miniboone_file, miniboone, sha256_of
-from tests import warm
 from tests.nystrom_lib.datasets import miniboone_text
 
 TEXT = miniboone_text.small()
@@ -86,24 +86,18 @@ def test_the_result_is_a_read_only_memory_map(file: Path) -> None:
     assert X.dtype == np.float64 and X.flags.c_contiguous and not X.flags.writeable
 
 
-def test_the_full_size_is_parsed_quickly_and_counted_as_in_the_paper(tmp_path: Path) -> None:
+def test_the_full_size_is_parsed_and_counted_as_in_the_paper(tmp_path: Path) -> None:
     text = miniboone_text.full()
     # The real file has as many bytes: the layout is the true one.
     assert len(text) == 91_174_877
     file = tmp_path / "MiniBooNE_PID.txt"
     file.write_bytes(text)
-    start = time.perf_counter()
     data = miniboone(file, sha256=None)
-    seconds = time.perf_counter() - start
     assert data.X.shape == (129_592, 50)
     assert [count for _, count in data.removed] == [471, 1]
     np.testing.assert_allclose(data.X.mean(axis=0), 0.0, atol=1e-13)
     np.testing.assert_allclose(data.X.std(axis=0), 1.0, rtol=1e-12)
-    start = time.perf_counter()
-    again = miniboone(file, sha256=None)
-    cached = time.perf_counter() - start
-    assert again.sha256 == data.sha256
-    assert seconds < 10 and cached < 2
+    assert miniboone(file, sha256=None).sha256 == data.sha256
 
 
 def test_the_order_of_places(file: Path, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -283,7 +277,7 @@ with warnings.catch_warnings(record=True) as caught:
 print(caught[0].message)
 """
         root = Path(__file__).parents[3]
-        run = subprocess.run([*warm.python(), "-c", code], cwd=root, capture_output=True, text=True, check=True)
+        run = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
         digest, warning = run.stdout.splitlines()
         assert "File too large" in warning and "held in memory" in warning
         assert list(cache.iterdir()) == []
@@ -301,7 +295,7 @@ print(caught[0].message)
         expected = None
         for delay in (0.0, 0.02, 0.04, 0.08, None):
             process = subprocess.Popen(
-                [*warm.python(), "-c", code], stdout=subprocess.PIPE, text=True, cwd=root, env=os.environ
+                [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, cwd=root, env=os.environ
             )
             assert process.stdout and process.stdout.readline() == "ready\n"
             if delay is None:
