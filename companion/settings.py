@@ -19,9 +19,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self, TypeVar, Union
 
-from nystrom_lib._validation import did_you_mean
-
 from .errors import ConfigurationError
+from .wording import did_you_mean
 
 Plain = dict[str, Any]
 ComponentType = TypeVar("ComponentType", bound="Component")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 import re
 from collections.abc import Iterable, Sequence
@@ -55,6 +56,18 @@ def number(value: float, digits: int = 3) -> str:
         power = str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
         shown = f"{value / 10.0**exponent:.{digits}g} · 10{power}"
     return shown.replace("-", "−")
+
+
+def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+    """A hint for a message about an unknown name: the known name closest to it, if one is close.
+
+    Examples
+    --------
+    >>> did_you_mean("abalon", ["abalone", "magic"]), did_you_mean("mnist", ["abalone"])
+    (" (did you mean 'abalone'?)", '')
+    """
+    close = difflib.get_close_matches(name, list(known), n=1, cutoff=cutoff)
+    return f" (did you mean {close[0]!r}?)" if close else ""
 
 
 def percent(share: float) -> str:

@@ -13,16 +13,8 @@
 from . import _environment  # noqa: F401, I001  (before numba is imported)
 from . import datasets
 from ._threads import threads
-from .advice import (
-    Advice,
-    advise,
-    advised_batch_size,
-    advised_iterations,
-    advised_step,
-    kernel_by_name,
-    median_rho,
-)
 from .approximation import NystromApproximation, nystrom_from_columns
+from .bandwidth import median_rho
 from .criteria import Errors, Factors, approximation_factors, best_rank_errors, nystrom_errors
 from .derivatives import (
     hessian_vector_product,
@@ -32,7 +24,7 @@ from .derivatives import (
     skd_coefficient_gradient,
 )
 from .descent import Descent, DescentError, descend, gradient_descent, stochastic_gradient_descent
-from .estimates import Estimate, estimate_radial_skd
+from .estimates import Estimate
 from .kernels import (
     Constants,
     CustomKernel,
@@ -68,7 +60,6 @@ __version__ = "0.1.0"
 __all__ = [
     "LBFGS",
     "Adam",
-    "Advice",
     "Constants",
     "CustomKernel",
     "Descent",
@@ -94,10 +85,6 @@ __all__ = [
     "StepRule",
     "TraceError",
     "WeightedSKD",
-    "advise",
-    "advised_batch_size",
-    "advised_iterations",
-    "advised_step",
     "approximation_factors",
     "best_rank_errors",
     "datasets",
@@ -106,14 +93,12 @@ __all__ = [
     "draw_batch",
     "estimate_T1",
     "estimate_T2",
-    "estimate_radial_skd",
     "find_landmarks",
     "four_sample_gradient",
     "gradient_descent",
     "hessian_vector_product",
     "initial_indices",
     "initial_sample",
-    "kernel_by_name",
     "largest_hessian_eigenvalue",
     "lipschitz_bound",
     "median_rho",

@@ -16,19 +16,10 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike
-
 from . import _validation as check
-from ._core import profiles
-from ._threads import steady
 from ._validation import Array
-from .kernels import Kernel, require
-from .sources import Source, open_data
 
-__all__ = ["Estimate", "estimate_radial_skd"]
-
-_VALUES = 2**22  # of the kernel, held at a time
+__all__ = ["Estimate"]
 
 
 @dataclass(frozen=True)
@@ -75,79 +66,3 @@ def as_confidence(value: Any) -> float:
     if confidence >= 1.0:
         raise ValueError(f"confidence is {value!r}; it must be below 1.")
     return confidence
-
-
-@steady
-def estimate_radial_skd(
-    kernel: Kernel,
-    data: ArrayLike | Source,
-    sample: ArrayLike,
-    points: int = 100_000,
-    *,
-    seed: Any = 0,
-    confidence: float = 0.95,
-) -> Estimate:
-    r"""R(S) of Eq. (3), constant included, from pairs of points drawn at random: O(n² + mn) whatever N.
-
-    With :math:`q(x)=\sum_jK^2(x,s_j)` it is :math:`N^2` times the mean of
-
-    .. math:: K^2(X,Y) - q(X)\,q(Y)/\|\mathbf K_S\|_F^2
-
-    over two independent uniform data points, which is estimated without bias. As :math:`K^2` is a kernel too,
-    :math:`q(x)\le K(x,x)\|\mathbf K_S\|_F` by Cauchy and Schwarz, so that each such term is between
-    :math:`\pm K(X,X)K(Y,Y)`; under a radial kernel that is one number, and the bounds hold.
-
-    Parameters
-    ----------
-    kernel, sample
-        As in :func:`radial_skd`.
-    data
-        The points, a row each, or what :func:`open_data` gives.
-    points
-        How many pairs to draw.
-    seed
-        A whole number, a ``SeedSequence`` or a ``Generator``.
-    confidence
-        Of the intervals.
-
-    Returns
-    -------
-    Estimate
-        R(S), with intervals.
-
-    Examples
-    --------
-    >>> import nystrom_lib as nl
-    >>> data, kernel = nl.datasets.bigaussian().X, nl.Gaussian(rho=16.0)
-    >>> start = nl.uniform_sample(data, 50, seed=456)
-    >>> R = nl.estimate_radial_skd(kernel, data, start)
-    >>> R.bounds[0] < nl.radial_skd(kernel, data, start) < R.bounds[1]
-    True
-    """
-    kernel, source = require(kernel), open_data(data)
-    sample = check.float_points("sample", sample, dimension=source.d)
-    points = check.whole("points", points, least=2)
-    confidence = as_confidence(confidence)
-    rng = check.generator("seed", seed)
-    norm = float(_over_sample(kernel, sample, sample).sum())
-    drawn = [source.draw(points, rng) for _ in range(2)]
-    x, y = (source.rows(numbers.ravel()).astype(np.float64) for numbers in drawn)
-    terms = _squared_of_pairs(kernel, x, y)
-    if norm > 0.0:
-        terms -= (_over_sample(kernel, x, sample) / norm) * _over_sample(kernel, y, sample)
-    high = float(kernel.diagonal(sample[:1])[0]) ** 2 if kernel.radial else math.inf
-    check.finite("R", terms)
-    return mean_of(terms.reshape(drawn[0].shape), -high, high, confidence, float(len(source)) ** 2)
-
-
-def _squared_of_pairs(kernel: Kernel, x: Array, y: Array) -> Array:
-    """K²(x_i, y_i)."""
-    values: Array = np.einsum("ij,ij->i", x - y, x - y) if kernel.radial else np.einsum("ij,ij->i", x, y)
-    kernel._apply(profiles.VALUE, values)
-    return np.square(values)
-
-
-def _over_sample(kernel: Kernel, x: Array, sample: Array) -> Array:
-    """q(x_i)."""
-    rows = max(1, _VALUES // len(sample))
-    return np.concatenate([kernel.squared(x[i : i + rows], sample).sum(axis=1) for i in range(0, len(x), rows)])

@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _validation as check
 from ._local import NEIGHBOURS
+from ._step_size import choose_batch_size, choose_iterations, choose_step
 from ._threads import steady
 from ._validation import Array, as_writable
-from .advice import advised_batch_size, advised_iterations, advised_step
 from .approximation import room_for
 from .descent import Budget, DescentError, Draw, Look, follow, independent_batches, no_batches, shuffled_batches
 from .exchange import AdamWithExchanges
@@ -248,11 +248,11 @@ class _Search:
         """Rule, batch size, batches, and how many steps by default."""
         N = len(objective.data)
         if method == "radial-skd":
-            size = advised_batch_size(N, self.n) or 0
+            size = choose_batch_size(N, self.n) or 0
             for_trials = None if seconds is None else TRIALS * self.left(seconds)
-            rule = FixedStep(advised_step(self.kernel, self.data, first, size or None, seconds=for_trials))
+            rule = FixedStep(choose_step(self.kernel, self.data, first, size or None, seconds=for_trials))
             draw = independent_batches(N, size, self.for_batches) if size else no_batches
-            return rule, size, draw, advised_iterations(size or None)
+            return rule, size, draw, choose_iterations(size or None)
         if method == "weighted-skd":
             return LBFGS(), 0, no_batches, 100
         size = min(max(self.n, LEAST_BATCH), N)

@@ -13,9 +13,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from nystrom_lib._validation import did_you_mean
-
 from ..errors import ConfigurationError
+from ..wording import did_you_mean
 
 __all__ = ["EQUATIONS", "Check", "Equation", "check", "equation", "function"]
 

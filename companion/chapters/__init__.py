@@ -15,9 +15,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from types import MappingProxyType
 
-from nystrom_lib._validation import did_you_mean
-
 from ..errors import ConfigurationError
+from ..wording import did_you_mean
 from .base import PROFILES, Chapter
 
 __all__ = ["CHAPTERS", "PROFILES", "Chapter", "chapter"]

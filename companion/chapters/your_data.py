@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import nystrom_lib as nl
 
 from ..experiments.components import File, Gaussian
+from ..kernels import KERNEL_NAMES
 from ..settings import Settings, setting
 from ..studies import own_data
 from .base import Chapter
@@ -26,7 +27,7 @@ class Parameters(Settings):
     header: bool | None = setting(None, meaning="does the first line of a text file name the columns? null to see")
     missing: str = setting("drop", choices=("drop", "keep", "refuse"), meaning="rows with missing values")
     standardise: bool = setting(True, meaning="rescale each column to zero mean and unit variance, as paper §4.2 does?")
-    kernel: str = setting("gaussian", choices=nl.advice.KERNEL_NAMES, meaning="the kernel K")
+    kernel: str = setting("gaussian", choices=KERNEL_NAMES, meaning="the kernel K")
     rho: float | None = setting(None, above=0, meaning="kernel parameter ρ; null for the median rule")
     n: int = setting(20, at_least=1, at_most=10**5, meaning="number of landmark points")
     method: str = setting(

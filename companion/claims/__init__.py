@@ -11,10 +11,10 @@ from importlib import import_module
 from pathlib import Path
 
 import nystrom_lib as nl
-from nystrom_lib._validation import did_you_mean
 
 from ..errors import ConfigurationError
 from ..results.archive import Archive
+from ..wording import did_you_mean
 from .base import Claim, Evidence, Finding, Table, Threshold, Verdict
 from .declared import CLAIMS
 from .page import page, plain, summary

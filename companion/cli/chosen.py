@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 
-from nystrom_lib._validation import did_you_mean
-
 from ..errors import ConfigurationError
+from ..wording import did_you_mean
 
 _SHOWN = 20  #: names in an error, which --list has all of
 

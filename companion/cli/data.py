@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from nystrom_lib import _writing as writing
-from nystrom_lib._validation import did_you_mean
 
 from ..errors import CompanionError, ConfigurationError
+from ..wording import did_you_mean
 from .base import GROUP, Group, Whole, table
 
 if TYPE_CHECKING:

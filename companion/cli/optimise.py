@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nystrom_lib import _writing as writing
-from nystrom_lib.advice import KERNEL_NAMES
 from nystrom_lib.landmarks import METHODS
 from nystrom_lib.starts import STARTS
 
 from ..errors import CompanionError, ConfigurationError, Interrupted
+from ..kernels import KERNEL_NAMES
 from ..wording import duration
 from .base import Command, Whole, bar, table, tell
 from .run import JOBS

@@ -14,9 +14,8 @@ from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
 
-from nystrom_lib._validation import did_you_mean
-
 from ..errors import ConfigurationError
+from ..wording import did_you_mean
 from .components import (
     Abalone,
     BiGaussian,

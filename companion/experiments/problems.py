@@ -10,9 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from nystrom_lib._validation import did_you_mean
-
 from ..errors import ConfigurationError
+from ..wording import did_you_mean
 from .components import (
     Abalone,
     BiGaussian,

@@ -24,6 +24,7 @@ from ..errors import ConfigurationError
 from ..experiments import components
 from ..experiments.outcome import Array
 from ..experiments.seeds import Axis, seed_for
+from ..kernels import kernel_by_name
 from ..results import provenance
 from ..wording import FACTORS, NORMS, WITH_SAMPLE
 from . import large_data
@@ -77,7 +78,7 @@ class Request:
             raise ValueError(f"n is {self.n}; it must be from 1 to {dataset.N}, the number of data points.")
         rho = nl.median_rho(dataset.X, self.seed) if self.rho is None else self.rho
         rule = "1 over the median squared distance of the data" if self.rho is None else "as given"
-        return Chosen(nl.kernel_by_name(self.kernel, rho), rho, f"ρ = {rho:g}, {rule}.")
+        return Chosen(kernel_by_name(self.kernel, rho), rho, f"ρ = {rho:g}, {rule}.")
 
     def optimised(
         self,

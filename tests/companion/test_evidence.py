@@ -34,7 +34,10 @@ RESULTS = ROOT / "results"
 EVIDENCE: dict[str, dict[str, Any]] = json.loads((Path(__file__).parent / "evidence.json").read_text(encoding="utf-8"))
 
 #: Public names that were removed on purpose; CHANGELOG says what replaces each.
-REMOVED: tuple[str, ...] = ()
+REMOVED: tuple[str, ...] = (
+    "Advice", "advise", "advised_batch_size", "advised_iterations", "advised_step", "estimate_radial_skd",
+    "kernel_by_name",
+)  # fmt: skip
 
 
 def sha256(content: bytes) -> str:

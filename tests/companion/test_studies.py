@@ -10,6 +10,7 @@ import nystrom_lib as nl
 from companion.errors import ConfigurationError
 from companion.experiments.components import File
 from companion.experiments.config import Record
+from companion.kernels import kernel_by_name
 from companion.running.runner import run
 from companion.studies import (
     costs,
@@ -310,7 +311,7 @@ def test_it_is_find_landmarks_that_is_called(table):
         iterations=20, seed=9,
     )  # fmt: skip
     found = found_for(request)
-    kernel = nl.kernel_by_name("matern-5/2", 0.25)
+    kernel = kernel_by_name("matern-5/2", 0.25)
     again = nl.find_landmarks(
         kernel, found.dataset.X, 6, method="radial-skd", start="kmeans", iterations=20, seed=9
     )  # fmt: skip

@@ -36,7 +36,7 @@ GOOD: dict[str, Any] = {
     "record_every": 1, "keep_path": True, "constant": 1.0, "neighbours": 3, "method": "trace", "start": "uniform",
     "estimator": "one-sample", "matrix": np.eye(4), "indices": [0, 1], "rho": 1.0, "nu": 1.5, "lengthscale": 1.0,
     "alpha": 1.0, "degree": 2, "offset": 1.0, "scale": 1.0, "beta": 0.5, "beta1": 0.5, "beta2": 0.5, "memory": 3,
-    "way": "kmeans", "a": X, "b": S, "N": 20, "count": 2, "dtype": np.float64, "progress": None, "name": "gaussian",
+    "way": "kmeans", "a": X, "b": S, "N": 20, "count": 2, "dtype": np.float64, "progress": None,
     "points": 5, "confidence": 0.9, "columns": None, "without": (), "standardise": True, "missing": "refuse",
     "seconds": None, "best": None, "precision": "auto", "parameters": (1.0,), "constants": (1.0, 1.0, 1.0),
 }  # fmt: skip
@@ -144,7 +144,6 @@ CALLS: dict[str, tuple[Callable[..., Any], str]] = {
     "nystrom_errors": (nl.nystrom_errors, "kernel data sample norms * precision"),
     "nystrom_errors from some points": (nl.nystrom_errors, "kernel data sample norms * points seed confidence"),
     "nystrom_errors by neighbours": (nl.nystrom_errors, "kernel data sample norms * points neighbours"),
-    "estimate_radial_skd": (nl.estimate_radial_skd, "kernel data sample points * seed confidence"),
     "open_data": (opened, "data columns without standardise missing progress"),
     "Source": (rows_of, "indices a"),
     "LocalApproximation": (local, "kernel sample neighbours data"),
@@ -167,7 +166,6 @@ CALLS: dict[str, tuple[Callable[..., Any], str]] = {
     "Momentum": (rule(nl.Momentum), "* step beta"),
     "Adam": (rule(nl.Adam), "* step beta1 beta2"),
     "LBFGS": (rule(nl.LBFGS), "* memory"),
-    "kernel_by_name": (used(nl.kernel_by_name), "name rho"),
     "threads": (threads, "count"),
 }  # fmt: skip
 ALLOWED = (ValueError, TypeError, FileNotFoundError, nl.DescentError)

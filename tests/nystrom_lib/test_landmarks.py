@@ -285,14 +285,14 @@ def test_seconds_are_counted_from_the_call_to_the_last_judgement(
 def test_the_search_for_a_step_has_a_share_of_the_seconds(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
     """Catches trials that use up the seconds: on 60 dimensions they took seven times as long as they were given."""
     given: list[float | None] = []
-    advised = module.advised_step
+    original = module.choose_step
 
     def noted(*arguments: Any, seconds: float | None = None) -> float:
         given.append(seconds)
-        return advised(*arguments, seconds=seconds)
+        return original(*arguments, seconds=seconds)
 
     load("radial-skd")
-    monkeypatch.setattr(module, "advised_step", noted)
+    monkeypatch.setattr(module, "choose_step", noted)
     find(KERNEL, X, 6, method="radial-skd", iterations=2)
     clock.tick = 0.01
     find(KERNEL, X, 6, method="radial-skd", seconds=0.4)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import nystrom_lib as nl
-from nystrom_lib import _memory, approximation, estimates, local_approximation
+from nystrom_lib import _memory, approximation, local_approximation
 from nystrom_lib import landmarks as landmarks_module
 from nystrom_lib.starts import cholesky
 from tests.bits import differing, digest
@@ -180,18 +180,6 @@ def test_a_start_that_does_not_fit_is_refused_in_a_sentence(way: str, monkeypatc
     sentence = r"^n is 26; it must be at most 25, for n rows of 60 numbers take .* of memory: 'uniform' does without\.$"
     with pytest.raises(ValueError, match=sentence):
         nl.initial_sample(KERNEL, X, 26, way, seed=0)
-
-
-def test_r_is_estimated_without_a_matrix_of_the_landmarks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Catches K_S in memory: of many landmarks no more than a panel is."""
-    X, S = cloud(2, 200, 90)
-    expected = nl.estimate_radial_skd(KERNEL, X, S, 100)
-    largest = []
-    squared = nl.Gaussian.squared
-    monkeypatch.setattr(nl.Gaussian, "squared", lambda *a: largest.append(squared(*a).size) or squared(*a))
-    monkeypatch.setattr(estimates, "_VALUES", 900)
-    assert nl.estimate_radial_skd(KERNEL, X, S, 100).value == pytest.approx(expected.value, rel=1e-12)
-    assert max(largest) <= 900
 
 
 @pytest.mark.usefixtures("small_machine")

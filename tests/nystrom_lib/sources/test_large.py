@@ -188,35 +188,6 @@ def test_errors_from_some_points(million: Path) -> None:
     assert (array.trace, array.estimate) == (found.trace, found.estimate)
 
 
-def test_r_from_pairs_of_points_has_no_bias() -> None:
-    """Every pair of points, each as likely as any other, gives R exactly; every term is within what bounds it."""
-    data, sample = ROWS[:6], ROWS[10:13]
-    source = nl.open_data(data)
-
-    class Pair(type(source)):  # type: ignore[misc]
-        """Draws x twice, then y twice."""
-
-        def draw(self, count, rng):  # type: ignore[no-untyped-def]
-            return np.array(self.script.pop(0))
-
-    values = []
-    for x, y in itertools.product(range(6), repeat=2):
-        pair = Pair(data)
-        pair.script = [[[x], [x]], [[y], [y]]]
-        values.append(nl.estimate_radial_skd(KERNEL, pair, sample, 2).value)
-    assert np.mean(values) == pytest.approx(nl.radial_skd(KERNEL, data, sample), rel=1e-12)
-    assert np.abs(values).max() <= 6**2
-
-
-@pytest.mark.parametrize("kernel", [KERNEL, nl.Matern(1.5, 2.0), nl.Polynomial(degree=2)])
-def test_r_estimated(kernel: nl.Kernel) -> None:
-    data = nl.datasets.bigaussian().X
-    exact = nl.radial_skd(kernel, data, data[:20])
-    found = nl.estimate_radial_skd(kernel, data, data[:20], 20_000)
-    assert found.bounds[0] < found.normal[0] < exact < found.normal[1] < found.bounds[1]
-    assert math.isinf(found.bounds[1]) == (not kernel.radial)
-
-
 def test_what_cannot_be_estimated() -> None:
     source = nl.open_data(ROWS)
     for call, words in (
@@ -225,7 +196,6 @@ def test_what_cannot_be_estimated() -> None:
         (lambda: nl.nystrom_errors(KERNEL, ROWS, ROWS[:5], "trace", points=1), "points is 1"),
         (lambda: nl.nystrom_errors(KERNEL, ROWS, ROWS[:5], "trace", points=9, confidence=1.0), "confidence is 1.0"),
         (lambda: nl.nystrom_errors(KERNEL, ROWS, ROWS[:5, :2], "trace", points=9), "those of data have 3"),
-        (lambda: nl.estimate_radial_skd(KERNEL, ROWS, ROWS[:5, :2]), "those of data have 3"),
         (lambda: nl.find_landmarks(KERNEL, source, 1001), "n is 1001"),
     ):
         with pytest.raises(ValueError, match=words):

@@ -1,0 +1,30 @@
+"""Kernels by name, all with the width that ρ gives the Gaussian."""
+
+from __future__ import annotations
+
+import nystrom_lib as nl
+
+from .wording import did_you_mean
+
+#: The names that :func:`kernel_by_name` takes.
+KERNEL_NAMES = ("gaussian", "matern-3/2", "matern-5/2", "rational-quadratic")
+
+
+def kernel_by_name(name: str, rho: float) -> nl.Kernel:
+    """The Gaussian of this ρ, or another kernel with its lengthscale ℓ = 1/√(2ρ).
+
+    Examples
+    --------
+    >>> kernel_by_name("matern-3/2", rho=0.5)
+    Matern(nu=1.5, lengthscale=1.0)
+    """
+    if name not in KERNEL_NAMES:
+        names = ", ".join(map(repr, KERNEL_NAMES))
+        raise ValueError(f"kernel is {name!r}{did_you_mean(name, KERNEL_NAMES)}; it must be one of {names}.")
+    gaussian = nl.Gaussian(rho)  # checks ρ
+    lengthscale = (2.0 * gaussian.rho) ** -0.5
+    if name == "gaussian":
+        return gaussian
+    if name == "rational-quadratic":
+        return nl.RationalQuadratic(lengthscale=lengthscale)
+    return nl.Matern(1.5 if name == "matern-3/2" else 2.5, lengthscale=lengthscale)

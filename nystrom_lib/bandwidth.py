@@ -1,0 +1,73 @@
+"""The kernel parameter ρ by the median rule."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _validation as check
+from ._validation import Array
+from .kernels import LARGEST_RHO
+from .samples import uniform_indices
+from .sources import Source
+
+__all__ = ["median_rho"]
+
+_MAX_POINTS = 1_000  # their pairwise distances are computed
+
+# Key of a random stream that nothing else draws from. Do not change it: results depend on it.
+_POINTS = (2**31,)
+
+
+def median_rho(data: ArrayLike | Source, seed: int = 0) -> float:
+    """ρ by the median rule: 1 over the median of ‖x − t‖² among the data, so that K is e⁻¹ at a typical distance.
+
+    Pairs of equal points do not count. More than a thousand points are represented by a thousand of them.
+
+    Parameters
+    ----------
+    data
+        The points, a row each, or what :func:`open_data` gives.
+    seed
+        Decides which thousand points.
+
+    Returns
+    -------
+    float
+        ρ, to three digits.
+
+    Examples
+    --------
+    >>> import nystrom_lib as nl
+    >>> nl.median_rho([[0.0], [2.0]])
+    0.25
+    """
+    rho = unchecked_rho(data if isinstance(data, Source) else check.points("data", data), seed)
+    if not 1.0 / LARGEST_RHO <= rho <= LARGEST_RHO:
+        far = "close together" if rho > 1.0 else "far apart"
+        raise ValueError(f"data holds points too {far} for a kernel of their width, of ρ = {rho:g}; rescale them.")
+    return rho
+
+
+def unchecked_rho(data: NDArray[Any] | Source, seed: int = 0) -> float:
+    """The same, even if it is out of the range of a kernel's ρ."""
+    from scipy.spatial.distance import pdist
+
+    points = subsample(data, _MAX_POINTS, seed)
+    squared = pdist(points - points.mean(axis=0), "sqeuclidean")
+    positive = squared[squared > 0.0]
+    if len(positive) == 0:
+        raise ValueError("data holds one point only, many times over; it must hold at least two.")
+    return float(f"{1.0 / float(np.median(positive)):.2e}")
+
+
+def subsample(data: NDArray[Any] | Source, most: int, seed: int) -> Array:
+    """At most ``most`` of the points as float64, drawn without replacement, in their order."""
+    stream = np.random.SeedSequence(check.whole("seed", seed, least=0), spawn_key=_POINTS)
+    if isinstance(data, Source):
+        return data.rows(data.choose(most, check.generator("seed", stream))).astype(np.float64)
+    if len(data) > most:
+        data = data[np.sort(uniform_indices(len(data), most, stream))]
+    return np.asarray(data, dtype=np.float64)
