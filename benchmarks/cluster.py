@@ -23,18 +23,18 @@ import numpy as np
 import nystrom_lib as nl
 from benchmarks import machine
 from benchmarks.timing import best_of
-from nystrom_lib.sources.spread import SHARES, SpreadSource
 
 FILE = Path(__file__).resolve().parent.parent / "results" / "cluster_timings.json"
 N, D, LANDMARKS = 2**19, 10, (100, 1000)
+SHARES = 8  #: parts of a pass for each thread
 EMPTY = 200  #: empty tasks that are timed
 
 
-def points(folder: Path) -> nl.Source:
-    """Normal points in single precision, on disk."""
+def points(folder: Path) -> Path:
+    """Write normal points in single precision to a file."""
     path = folder / "points.npy"
     np.save(path, np.random.default_rng(0).standard_normal((N, D), dtype=np.float32))
-    return nl.open_data(path)
+    return path
 
 
 def block_seconds(source: nl.Source, n: int) -> dict[str, float]:
@@ -55,7 +55,7 @@ def kernel_and_sample(source: nl.Source, n: int) -> tuple[nl.Kernel, Any]:
     return nl.Gaussian(rho=0.5 / D), source.rows(np.arange(n)).astype(np.float64)
 
 
-def there(source: nl.Source, workers: int) -> dict[str, Any]:
+def there(path: Path, workers: int) -> dict[str, Any]:
     """Seconds of an empty task and of whole passes on so many workers of one thread each."""
     from distributed import Client, LocalCluster
 
@@ -65,10 +65,10 @@ def there(source: nl.Source, workers: int) -> dict[str, Any]:
         began = time.perf_counter()
         client.gather([client.submit(_nothing, k, pure=False) for k in range(EMPTY)])
         found: dict[str, Any] = {"task_s": (time.perf_counter() - began) / EMPTY, "pass_s": {}}
-        spread = SpreadSource(source, client)
+        source = nl.open_data(path, cluster=client)
         for n in LANDMARKS:
             kernel, sample = kernel_and_sample(source, n)
-            found["pass_s"][str(n)] = best_of(lambda k=kernel, s=sample: nl.nystrom_errors(k, spread, s, "trace"), 1)
+            found["pass_s"][str(n)] = best_of(lambda k=kernel, s=sample: nl.nystrom_errors(k, source, s, "trace"), 1)
         return found
 
 
@@ -85,7 +85,8 @@ def _warm(k: int) -> None:
 def main() -> int:
     """Measure and write."""
     with tempfile.TemporaryDirectory(prefix="benchmarks-") as folder:
-        source = points(Path(folder))
+        path = points(Path(folder))
+        source = nl.open_data(path)
         found = {
             "machine": f"{machine.processor()}, {machine.cores()} cores",
             "details": machine.describe(),
@@ -94,7 +95,7 @@ def main() -> int:
             "blocks": len(source.spans()),
             "shares": SHARES,
             "landmarks": {str(n): block_seconds(source, n) for n in LANDMARKS},
-            "workers": {str(count): there(source, count) for count in (1, 2)},
+            "workers": {str(count): there(path, count) for count in (1, 2)},
         }
     FILE.write_text(json.dumps(found, indent=2, sort_keys=True) + "\n", encoding="utf-8")
     print(json.dumps({name: found[name] for name in ("landmarks", "workers")}, indent=2))

@@ -26,12 +26,12 @@ LANDMARKS = (5_000, 20_000, 100_000)
 N, D, RHO = 10**6, 3, 1000.0  #: at that width the fewest landmarks leave most of the kernel, and the most little
 NEW = 100_000  #: points that are given weights
 POINTS = 100_000  #: from which errors are estimated
+NEIGHBOURS = 20
 
 
 def child(path: str, n: int) -> None:
     """Find, give weights, estimate; print what each took."""
     import nystrom_lib as nl
-    from nystrom_lib._local import NEIGHBOURS
 
     kernel = nl.Gaussian(RHO)
     some = np.random.default_rng(1).uniform(size=(NEW, D))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nystrom_lib.starts import STARTS
-
+from ..choices import STARTS
 from ..experiments.config import Experiment
 from ..experiments.problems import TRIED_STARTS
 from ..settings import setting
@@ -18,7 +17,7 @@ from .on_problems import SMOKE, OnProblems
 class Parameters(OnProblems):
     """What the chapter takes."""
 
-    starts: tuple[str, ...] = setting(TRIED_STARTS, choices=tuple(STARTS), meaning="the ways to choose S⁽⁰⁾")
+    starts: tuple[str, ...] = setting(TRIED_STARTS, choices=STARTS, meaning="the ways to choose S⁽⁰⁾")
 
     def check(self) -> None:
         """Refuse what no single parameter shows."""

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import nystrom_lib as nl
-
+from ..choices import KERNEL_NAMES, METHODS, STARTS
 from ..experiments.components import File, Gaussian
-from ..kernels import KERNEL_NAMES
 from ..settings import Settings, setting
 from ..studies import own_data
 from .base import Chapter
@@ -31,9 +29,9 @@ class Parameters(Settings):
     rho: float | None = setting(None, above=0, meaning="kernel parameter ρ; null for the median rule")
     n: int = setting(20, at_least=1, at_most=10**5, meaning="number of landmark points")
     method: str = setting(
-        "auto", choices=nl.landmarks.METHODS, meaning="the objective to descend on, or a way to choose points"
+        "auto", choices=METHODS, meaning="the objective to descend on, or a way to choose points"
     )
-    start: str = setting("uniform", choices=tuple(nl.starts.STARTS), meaning="where a descent begins")
+    start: str = setting("uniform", choices=STARTS, meaning="where a descent begins")
     iterations: int | None = setting(None, at_least=0, at_most=10**7, meaning="number of steps T; null for a usual one")
     seed: int = setting(0, at_least=0, meaning="seed of the initial sample and the batches")
 

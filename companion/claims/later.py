@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 import nystrom_lib as nl
-from nystrom_lib import _writing as writing
 
+from ..atomic_write import write_text
 from ..checkout import RESULTS
 from ..experiments.components import GradientDescent, StochasticGradientDescent
 from ..experiments.outcome import Array
@@ -117,7 +117,7 @@ def main(file: Path = FILE) -> int:
         **{name: here[name] for name in ("commit", "dirty", "cpu", "cores", "python", "library", "packages")},
     }
     lists = [f'"{claim}": [\n' + ",\n".join(map(json.dumps, rows)) + "\n]" for claim, rows in checks.items()]
-    writing.text(file, "{\n" + ",\n".join([f'"about": {json.dumps(about)}', *lists]) + "\n}\n")  # a line for each row
+    write_text(file, "{\n" + ",\n".join([f'"about": {json.dumps(about)}', *lists]) + "\n}\n")  # a line for each row
     print(f"{file.name}: " + ", ".join(f"{len(rows)} rows of {claim}" for claim, rows in checks.items()))
     return 0
 

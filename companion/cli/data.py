@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nystrom_lib import _writing as writing
-
+from ..atomic_write import without_temporary
 from ..errors import CompanionError, ConfigurationError
 from ..wording import did_you_mean
 from .base import GROUP, Group, Whole, table
@@ -114,7 +113,7 @@ def _recorded() -> dict[str, set[str]]:
     from ..results.table import Results
 
     hashes: dict[str, set[str]] = {}
-    for path in writing.finished(RESULTS.glob("*.parquet")):
+    for path in without_temporary(RESULTS.glob("*.parquet")):
         origin = Results.load(path).provenance["data"]
         hashes.setdefault(origin["name"], set()).add(origin["sha256"])
     return hashes

@@ -11,8 +11,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from nystrom_lib import _writing as writing
-
+from ..atomic_write import without_temporary
 from ..errors import CompanionError, ConfigurationError
 
 #: Where runs go unless they are told to go elsewhere: below the folder one is in.
@@ -84,8 +83,8 @@ def results_of(run: Path) -> dict[str, Path]:
         return {run.stem: run}
     if not run.is_dir():
         raise ConfigurationError("RUN", f"is {str(run)!r}, which is neither a folder nor a file.")
-    files = {path.stem: path for path in writing.finished((run / "results").glob("*.parquet"))}
-    files = files or {path.stem: path for path in writing.finished(run.glob("*.parquet"))}
+    files = {path.stem: path for path in without_temporary((run / "results").glob("*.parquet"))}
+    files = files or {path.stem: path for path in without_temporary(run.glob("*.parquet"))}
     if not files:
         raise CompanionError(f"The folder {run} holds no results (no .parquet file in it or in its folder results).")
     return files

@@ -16,18 +16,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nystrom_lib import _writing as writing
-from nystrom_lib.landmarks import METHODS
-from nystrom_lib.starts import STARTS
-
+from ..atomic_write import atomic_write, write_array, write_text
+from ..choices import KERNEL_NAMES, METHODS, STARTS
 from ..errors import CompanionError, ConfigurationError, Interrupted
-from ..kernels import KERNEL_NAMES
 from ..wording import duration
 from .base import Command, Whole, bar, table, tell
 from .run import JOBS
 
 if TYPE_CHECKING:
-    from nystrom_lib.estimates import Estimate
+    from nystrom_lib import Estimate
 
     from ..studies.own_data import Optimised, Request
 
@@ -232,7 +229,7 @@ def _optimised(request: Request, jobs: int | None, client: Any) -> tuple[Optimis
             raise StopIteration
 
     def work() -> tuple[Optimised, str]:
-        with nl.threads(jobs or nl._threads.available()):
+        with nl.threads(jobs) if jobs else nullcontext():
             chosen = request.chosen(dataset)
             tell(f"{dataset.name}: {dataset.N:,} points; looking for {request.n:,} landmarks …")
             began = time.monotonic()
@@ -351,7 +348,7 @@ def _saved(optimised: Optimised, out: Path, plot: Path | None) -> dict[str, Path
         tell("drawing …")
         figure = report(optimised)
         try:
-            writing.whole(plot, lambda part: figure.savefig(part))
+            atomic_write(plot, lambda part: figure.savefig(part))
         except OSError as error:
             raise CompanionError(f"{plot} cannot be written ({_reason(error)}); the landmarks are in {out}.") from error
         written["picture"] = plot
@@ -380,10 +377,10 @@ def _write(optimised: Optimised, out: Path) -> dict[str, Path]:
     record = out.with_suffix(".json")
     text = json.dumps(optimised.record(), indent=1, ensure_ascii=False) + "\n"
     if out.suffix.lower() == ".csv":
-        writing.text(out, optimised.frame().to_csv(index=False))
+        write_text(out, optimised.frame().to_csv(index=False))
     else:
-        writing.array(out, optimised.landmarks)
-    writing.text(record, text)
+        write_array(out, optimised.landmarks)
+    write_text(record, text)
     return {"landmarks": out, "record": record}
 
 

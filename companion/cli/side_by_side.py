@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from nystrom_lib import _writing as writing
-
+from ..atomic_write import without_temporary, write_text
 from ..wording import PLAIN, duration
 from .base import table
 
@@ -33,9 +32,9 @@ figure { margin: 0; } figure img { width: 100%; height: auto; } figcaption { fon
 def write(folder: Path, title: str, members: list[Member]) -> tuple[Path, str]:
     """Write ``comparison.html`` and ``comparison.csv``; give the page and the table as text for a terminal."""
     summary = summarise(folder, members)
-    writing.text(folder / "comparison.csv", summary.to_csv(index=False))
+    write_text(folder / "comparison.csv", summary.to_csv(index=False))
     page = folder / "comparison.html"
-    writing.text(page, _page(folder, title, members, summary))
+    write_text(page, _page(folder, title, members, summary))
     numeric = [place for place, name in enumerate(summary.columns) if summary[name].dtype.kind in "if"]
     rows = [[_shown(value) for value in row] for row in summary.itertuples(index=False)]
     return page, table(list(summary.columns), rows, right=numeric)
@@ -49,7 +48,7 @@ def summarise(folder: Path, members: list[Member]) -> pd.DataFrame:
 
     rows: list[dict[str, Any]] = []
     for member in members:
-        for path in writing.finished((folder / member.folder / "results").glob("*.parquet")):
+        for path in without_temporary((folder / member.folder / "results").glob("*.parquet")):
             rows.append({"run": member.label, "results": path.stem, **_medians(Results.load(path))})
     return pd.DataFrame(rows) if rows else pd.DataFrame({"run": [member.label for member in members]})
 

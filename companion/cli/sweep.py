@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nystrom_lib import _writing as writing
-
+from ..atomic_write import write_text
 from ..errors import CompanionError, ConfigurationError, Interrupted
 from ..wording import duration
 from . import folders
@@ -188,7 +187,7 @@ def _one(this: Chapter, member: Member, folder: Path, **how: Any) -> Member:
 def _record(folder: Path, name: str, members: list[Member]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     record = {"chapter": name, "runs": [asdict(member) for member in members]}
-    writing.text(folder / RECORD, json.dumps(record, indent=1, ensure_ascii=False) + "\n")
+    write_text(folder / RECORD, json.dumps(record, indent=1, ensure_ascii=False) + "\n")
 
 
 def _recorded(folder: Path) -> list[Mapping[str, Any]]:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nystrom_lib import _writing as writing
-
+from ..atomic_write import without_temporary
 from ..errors import CompanionError
 from ..wording import duration
 from .base import Command, Whole, table, tell
@@ -61,7 +60,7 @@ def verify(
     from .chosen import chosen
 
     folder = folder or RESULTS
-    there = {path.stem: path for path in writing.finished(folder.glob("*.parquet"))}
+    there = {path.stem: path for path in without_temporary(folder.glob("*.parquet"))}
     if not there:
         raise CompanionError(f"There are no stored results in {folder}; nystrom paper makes them.")
     wanted = chosen(names, there, "stored result")

@@ -11,9 +11,6 @@ import numpy as np
 
 import nystrom_lib as nl
 
-# Held around everything below: what LAPACK and ARPACK compute depends in its last bits on the number of BLAS threads.
-from nystrom_lib._threads import one_pool
-
 from ..errors import DataMismatchError
 from ..wording import FACTORS
 from . import sums
@@ -71,10 +68,9 @@ def prepare(
     dataset = load_data(experiment, dataset)
     kernel = experiment.kernel.build()
     keeps = set(experiment.norms) - {"trace"} and 8 * dataset.N**2 <= LARGEST_MATRIX_BYTES
-    with one_pool(0.0):
-        matrix = kernel.matrix(dataset.X) if keeps else None
-        if constants is None:
-            constants = compute_constants(experiment, dataset, kernel, matrix)
+    matrix = kernel.matrix(dataset.X) if keeps else None
+    if constants is None:
+        constants = compute_constants(experiment, dataset, kernel, matrix)
     return Problem(experiment, dataset, kernel, matrix, constants)
 
 
@@ -108,11 +104,6 @@ def repetition(problem: Problem, j: int, progress: Callable[[int], None] | None 
     Outcome
         A descent that diverges is an outcome, too: it has no optimised criteria, and ``diverged_at`` says when.
     """
-    with one_pool(0.0):
-        return _repetition(problem, j, progress)
-
-
-def _repetition(problem: Problem, j: int, progress: Callable[[int], None] | None) -> Outcome:
     experiment, data, record = problem.experiment, problem.dataset.X, problem.experiment.record
     recorded = j in record.repetitions
     start = experiment.initial.draw(

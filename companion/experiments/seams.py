@@ -13,9 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 import nystrom_lib as nl
-from nystrom_lib.objectives import OBJECTIVES
-from nystrom_lib.starts import STARTS
 
+from ..choices import OBJECTIVES, STARTS
 from ..settings import Component, registry, setting
 from .components import DESCENTS, INITIAL_SAMPLES, Descent, InitialSample
 from .outcome import Array

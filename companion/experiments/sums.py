@@ -9,11 +9,13 @@ from __future__ import annotations
 import math
 
 import nystrom_lib as nl
-from nystrom_lib.sources.base import BLOCK_ROWS
 
 from .outcome import Array
 
 Rows = tuple[int, int]
+
+#: Rows of a block. Do not change it: stored results depend on it.
+BLOCK_ROWS = 2**15
 
 
 def blocks(rows: int) -> list[Rows]:

@@ -9,7 +9,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from nystrom_lib import _writing as writing
+from ..atomic_write import write_text
 
 #: What the notebook format puts where nobody gave an identifier.
 _RANDOM = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){0,3}(-[0-9a-f]{12})?|[0-9a-f]{32}")
@@ -34,7 +34,7 @@ def notebook_text(notebook: NotebookNode) -> str:
 
 def write_notebook(notebook: NotebookNode, path: Path) -> None:
     """Write a notebook."""
-    writing.text(path, notebook_text(notebook))
+    write_text(path, notebook_text(notebook))
 
 
 def clean(notebook: NotebookNode) -> NotebookNode:

@@ -25,8 +25,7 @@ from nbformat import NotebookNode
 from papermill.exceptions import PapermillExecutionError  # type: ignore[import-untyped]
 from tqdm import tqdm
 
-from nystrom_lib import _writing as writing
-
+from ..atomic_write import write_text
 from ..chapters import Chapter, chapter
 from ..errors import ChapterError, ConfigurationError, Interrupted
 from ..results import provenance
@@ -317,7 +316,7 @@ class _Record:
         self._write()
 
     def _write(self) -> None:
-        writing.text(self._path, json.dumps(self._content, indent=1, ensure_ascii=False) + "\n")
+        write_text(self._path, json.dumps(self._content, indent=1, ensure_ascii=False) + "\n")
 
 
 @contextmanager

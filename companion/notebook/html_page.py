@@ -17,8 +17,7 @@ from jinja2 import DictLoader
 from nbconvert.exporters import HTMLExporter
 from nbformat import NotebookNode
 
-from nystrom_lib import _writing as writing
-
+from ..atomic_write import write_text
 from ..chapters import Chapter
 from ..checkout import BOOK
 from .clean import read_notebook, tags
@@ -94,7 +93,7 @@ def write_html(path: Path, chapter: Chapter) -> Path:
     resources: dict[str, Any] = {"title": chapter.title, "style": _STYLE, "mathjax": _mathjax(path.parent)}
     text, _ = exporter.from_notebook_node(notebook, resources)
     target = path.with_suffix(".html")
-    writing.text(target, text)
+    write_text(target, text)
     return target
 
 

@@ -25,8 +25,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import nystrom_lib as nl
-from nystrom_lib import _writing as writing
 
+from ..atomic_write import atomic_write, write_text
 from ..chapters import Chapter, chapter
 from ..chapters import parameters as reading
 from ..checkout import RESULTS
@@ -273,8 +273,8 @@ class Page:
         if self.folder is not None:
             figures = self.folder / "figures"
             figures.mkdir(parents=True, exist_ok=True)
-            writing.text(figures / f"{name}.svg", svg)
-            writing.whole(
+            write_text(figures / f"{name}.svg", svg)
+            atomic_write(
                 figures / f"{name}.png", lambda part: fig.savefig(part, dpi=200, metadata={"Software": None})
             )
         plt.close(fig)

@@ -19,9 +19,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from nystrom_lib._writing import whole
 from nystrom_lib.datasets import Dataset
 
+from ..atomic_write import atomic_write
 from ..errors import ConfigurationError, DamagedResultsError
 from ..experiments.config import Experiment
 from ..experiments.outcome import STAGES, Array, Outcome
@@ -144,7 +144,7 @@ class Results:
         table = pa.Table.from_pandas(self._wide_rows(), preserve_index=False)
         table = table.replace_schema_metadata({KEY: canonical_json(stamp).encode("ascii")})
         path.parent.mkdir(parents=True, exist_ok=True)
-        whole(path, lambda part: pq.write_table(table, part, compression="zstd", write_page_checksum=True))
+        atomic_write(path, lambda part: pq.write_table(table, part, compression="zstd", write_page_checksum=True))
         return path
 
     def _seal(self) -> str:

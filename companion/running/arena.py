@@ -22,9 +22,9 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 import nystrom_lib as nl
-from nystrom_lib import _writing as writing
-from nystrom_lib.starts import STARTS
 
+from ..atomic_write import write_text
+from ..choices import STARTS
 from ..experiments.outcome import Array
 from ..experiments.paper import SEED
 from ..experiments.problems import CENTRES, PROBLEMS, TRIED_STARTS, start, tried
@@ -239,7 +239,7 @@ def save(table: pd.DataFrame, path: Path, *, jobs: int) -> Path:
     ]
     head = json.dumps({"machine": machine, "columns": COLUMNS})[:-1]
     path.parent.mkdir(parents=True, exist_ok=True)
-    writing.text(path, head + ', "rows": [\n' + ",\n".join(rows) + "\n]}\n")
+    write_text(path, head + ', "rows": [\n' + ",\n".join(rows) + "\n]}\n")
     return path
 
 

@@ -22,7 +22,6 @@ from distributed.client import Future
 from distributed.comm.core import connect
 
 import nystrom_lib as nl
-from nystrom_lib.sources.spread import Lookout, SpreadSource, is_its_own, why
 
 from ..errors import ClusterError, DataMismatchError
 from ..experiments.components import Given
@@ -32,6 +31,7 @@ from ..experiments.protocol import Problem, prepare, repetition
 from ..results import provenance
 from ..results.store import Store
 from .runner import complete, left_to_do, ready
+from .workers import Workers, describe, is_cluster_error
 
 #: How long to wait for the scheduler, and for a first worker.
 CONNECT_SECONDS = 30.0
@@ -64,7 +64,7 @@ class Cluster:
         self._client, self._order, self._dataset = client, order, dataset
         self.threads = sum(client.nthreads().values())
         self.capacity = 2 * self.threads
-        self._lookout = Lookout(client)
+        self._workers = Workers(client)
         self._futures: dict[int, Future[Any]] = {}
         self._done: queue.SimpleQueue[int] = queue.SimpleQueue()
 
@@ -80,7 +80,7 @@ class Cluster:
             j = self._done.get(timeout=timeout)
         except queue.Empty:
             with _failures_told():
-                self._lookout.look()
+                self._workers.check()
             return None
         with _failures_told():
             outcome: Outcome = self._futures.pop(j).result()
@@ -177,8 +177,8 @@ def _failures_told() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if is_its_own(error):
-            raise ClusterError(f"The cluster failed ({why(error)}); {_SAFE}") from error
+        if is_cluster_error(error):
+            raise ClusterError(f"The cluster failed ({describe(error)}); {_SAFE}") from error
         raise
 
 
@@ -189,18 +189,18 @@ def found_there(
     client: Client, kernel: nl.Kernel, X: Any, n: int, seeds: Sequence[int], how: Mapping[str, Any]
 ) -> list[nl.Landmarks]:
     """Landmarks from each of some seeds, by a worker each; what they are does not depend on who finds them."""
-    data = X.here if isinstance(X, SpreadSource) else X
+    data = getattr(X, "here", X)  # a source on the cluster knows the source itself
     found: list[nl.Landmarks] = []
-    lookout = Lookout(client)
+    workers = Workers(client)
     try:
-        (sent,) = lookout.send(data)
+        (sent,) = workers.send(data)
         futures = [client.submit(_found, kernel, sent, n, seed, dict(how), pure=False) for seed in seeds]
         for future in futures:
-            found.append(lookout.result(future))
+            found.append(workers.result(future))
     except Exception as error:
-        if not is_its_own(error):
+        if not is_cluster_error(error):
             raise
-        warnings.warn(f"The cluster failed ({why(error)}); what is left to try is tried here.", stacklevel=2)
+        warnings.warn(f"The cluster failed ({describe(error)}); what is left to try is tried here.", stacklevel=2)
     return [*found, *(nl.find_landmarks(kernel, data, n, seed=seed, **how) for seed in seeds[len(found) :])]
 
 

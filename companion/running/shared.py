@@ -10,9 +10,9 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from nystrom_lib import _writing as writing
 from nystrom_lib.datasets import Dataset
 
+from ..atomic_write import without_temporary
 from ..experiments.config import Experiment
 from ..experiments.protocol import load_data
 from ..results.store import Store
@@ -51,7 +51,7 @@ def run_sharing(
 def shared_constants(experiment: Experiment, sha256: str, folders: Iterable[Path]) -> dict[str, float] | None:
     """The constants an experiment asks for, from results that have them all; None if no results do."""
     asked = {*(experiment.norms if experiment.factors else ()), *(("squared_norm",) if experiment.constant else ())}
-    for path in (path for folder in folders for path in writing.finished(folder.glob("*.parquet"))):
+    for path in (path for folder in folders for path in without_temporary(folder.glob("*.parquet"))):
         origin = _origin(path, path.stat().st_mtime_ns)
         same = origin["data"]["sha256"] == sha256 and _matrix(origin["experiment"]) == _matrix(experiment.to_plain())
         if same and asked <= set(origin["constants"]):

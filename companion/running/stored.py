@@ -10,9 +10,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from nystrom_lib import _writing as writing
 from nystrom_lib.datasets import Dataset
 
+from ..atomic_write import without_temporary
 from ..experiments.components import DataSource
 from ..experiments.config import Experiment
 from ..results.table import KEY, Results
@@ -48,7 +48,7 @@ def find(experiment: Experiment, folder: Path) -> Stored | None:
         Where results are stored, a Parquet file for each experiment, perhaps in a folder below.
     """
     wanted = experiment.fingerprint
-    for path in writing.finished(folder.rglob("*.parquet")):
+    for path in without_temporary(folder.rglob("*.parquet")):
         if _fingerprint(path, path.stat().st_mtime_ns) != wanted:
             continue
         results, dataset = Results.load(path), _data(experiment.data, experiment.seed)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nystrom_lib.sources.base import BLOCK_ROWS
+from ..experiments.sums import BLOCK_ROWS
 
 
 @dataclass(frozen=True)

@@ -25,8 +25,8 @@ from scipy.linalg import cho_factor, cho_solve, eigh
 from threadpoolctl import threadpool_limits
 
 import nystrom_lib as nl
-from nystrom_lib import _writing as writing
 
+from ..atomic_write import write_text
 from ..checkout import RESULTS, WORK
 from ..experiments.outcome import Array
 from ..experiments.paper import SEED
@@ -307,7 +307,7 @@ def main(study: Study = FULL, path: Path = RESULTS / FILE, log: Path = WORK / "m
         json.dumps(head | {"columns": columns})[:-1] + ', "rows": [\n' + ",\n".join(map(json.dumps, table)) + "\n]}\n"
     )
     path.parent.mkdir(parents=True, exist_ok=True)
-    writing.text(path, text)
+    write_text(path, text)
     print(f"models: {path}")
     log.unlink(missing_ok=True)
     return 0

@@ -14,17 +14,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import nystrom_lib as nl
-from nystrom_lib import _writing as writing
-from nystrom_lib._local import NEIGHBOURS
-from nystrom_lib.local_approximation import by_nearest
-from nystrom_lib.sources.base import BLOCK_ROWS
 
+from ..atomic_write import write_array, write_text
 from ..checkout import NOTEBOOKS
+from ..choices import kernel_by_name
 from ..errors import ConfigurationError
 from ..experiments import components
 from ..experiments.outcome import Array
 from ..experiments.seeds import Axis, seed_for
-from ..kernels import kernel_by_name
+from ..experiments.sums import BLOCK_ROWS
 from ..results import provenance
 from ..wording import FACTORS, NORMS, WITH_SAMPLE
 from . import large_data
@@ -37,6 +35,10 @@ EXAMPLE = "data/abalone_measurements.csv"
 
 #: Up to this many points the best possible errors, and all three norms for the chapter, are computed.
 FULL_REPORT = 5_500
+
+#: More landmarks than this are judged by the NEIGHBOURS nearest to each point, as ``find_landmarks`` does.
+EXACT, NEIGHBOURS = 4_000, 20
+GOT_WORSE = "The approximation got worse; the start is better and was kept."
 
 _LOOKED_AT = 5_000  # points that principal components are computed from, and that a picture shows
 _JUDGED = 2_048  # points on which uniform landmarks are compared with ours
@@ -144,14 +146,14 @@ class Optimised:
 
     def save(self, folder: Path) -> None:
         """Leave ``landmarks.npy`` (as optimised) and ``landmarks.csv`` (in the file's units) in a folder."""
-        writing.array(folder / "landmarks.npy", self.result.sample)
-        writing.text(folder / "landmarks.csv", self.frame().to_csv(index=False))
+        write_array(folder / "landmarks.npy", self.result.sample)
+        write_text(folder / "landmarks.csv", self.frame().to_csv(index=False))
 
     def or_start(self) -> Optimised:
         """This, or the start if its trace error is smaller: the two were compared on some of the points only."""
         if self.after <= self.before:
             return self
-        reasons = (*self.result.reasons, nl.landmarks.GOT_WORSE)
+        reasons = (*self.result.reasons, GOT_WORSE)
         start, error = self.result.start, self.result.start_error
         return replace(self, result=replace(self.result, sample=start, error=error, reasons=reasons))
 
@@ -196,7 +198,7 @@ class Optimised:
 
     @property
     def _by_nearest(self) -> bool:
-        return by_nearest(self.chosen.kernel, self.request.n)
+        return self.request.n > EXACT and self.chosen.kernel.radial
 
     @cached_property
     def best(self) -> float | None:

@@ -22,9 +22,9 @@ from companion.experiments.components import Given, StochasticGradientDescent
 from companion.experiments.config import Record
 from companion.results.store import Store
 from companion.running import cluster as cluster_module
+from companion.running import workers
 from companion.running.runner import run
 from nystrom_lib.criteria import _BlockTrace
-from nystrom_lib.sources import spread
 
 from .. import warm
 from .small import EXPERIMENT, checksums, wait_until
@@ -252,7 +252,7 @@ def test_repetitions_that_nobody_is_left_to_do(
     doomed: LocalCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Catches a wait for ever: one sentence, and what is stored is gone on from."""
-    monkeypatch.setattr(spread, "PATIENCE", 1.0)
+    monkeypatch.setattr(workers, "PATIENCE", 1.0)
     dataset = nl.datasets.bigaussian(200)
 
     def kill() -> None:

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 import nystrom_lib as nl
+from companion.choices import kernel_by_name
 from companion.errors import ConfigurationError
 from companion.experiments.components import File
 from companion.experiments.config import Record
-from companion.kernels import kernel_by_name
 from companion.running.runner import run
 from companion.studies import (
     costs,

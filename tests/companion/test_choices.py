@@ -2,7 +2,8 @@
 
 import pytest
 
-from companion.kernels import KERNEL_NAMES, kernel_by_name
+import nystrom_lib as nl
+from companion.choices import KERNEL_NAMES, METHODS, STARTS, kernel_by_name
 
 
 @pytest.mark.parametrize("rho", [1e-100, 1e100])
@@ -23,3 +24,13 @@ def test_rho_sets_the_width(name: str) -> None:
 def test_unknown_kernel_is_refused() -> None:
     with pytest.raises(ValueError, match=r"kernel is 'gausian' \(did you mean 'gaussian'\?\); it must be one of"):
         kernel_by_name("gausian", 1.0)
+
+
+def test_the_library_knows_these_names() -> None:
+    """Catches a start or method that the library has and the companion does not offer."""
+    data = nl.datasets.bigaussian(N=20).X
+    for call, names in ((nl.find_landmarks, METHODS), (nl.initial_sample, STARTS)):
+        *others, last = names
+        with pytest.raises(ValueError) as error:
+            call(nl.Gaussian(1.0), data, 3, method="", seed=0)
+        assert f"it must be {', '.join(map(repr, others))} or {last!r}" in str(error.value)

@@ -1,4 +1,4 @@
-"""Kernels by name, all with the width that ρ gives the Gaussian."""
+"""The names that parameters may take, as the library knows them, and kernels by name."""
 
 from __future__ import annotations
 
@@ -6,12 +6,20 @@ import nystrom_lib as nl
 
 from .wording import did_you_mean
 
+#: Starts of :func:`nystrom_lib.initial_sample`.
+STARTS = ("uniform", "kmeans++", "kmeans", "rpcholesky", "greedy", "herding", "leverage")
+#: Objectives by name.
+OBJECTIVES: dict[str, type[nl.Objective]] = {
+    objective.name: objective for objective in (nl.RadialSKD, nl.WeightedSKD, nl.TraceError, nl.LocalTraceError)
+}
+#: Methods of :func:`nystrom_lib.find_landmarks`.
+METHODS = ("auto", *OBJECTIVES, *STARTS)
 #: The names that :func:`kernel_by_name` takes.
 KERNEL_NAMES = ("gaussian", "matern-3/2", "matern-5/2", "rational-quadratic")
 
 
 def kernel_by_name(name: str, rho: float) -> nl.Kernel:
-    """The Gaussian of this ρ, or another kernel with its lengthscale ℓ = 1/√(2ρ).
+    """The Gaussian of this ρ, or another kernel of the same width, with lengthscale ℓ = 1/√(2ρ).
 
     Examples
     --------

@@ -1,0 +1,46 @@
+"""Atomic file writes: a file is replaced in one step or left as it was."""
+
+from __future__ import annotations
+
+import io
+import os
+import uuid
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def atomic_write(path: Path, write: Callable[[Path], object]) -> None:
+    """Let ``write`` fill a temporary file beside ``path``, then rename it to ``path``.
+
+    If that fails, ``path`` is unchanged and the temporary file is deleted. The temporary file has the suffix of
+    ``path``, by which some programs choose a format.
+    """
+    temporary = path.with_name(f".{uuid.uuid4().hex[:12]}.part{path.suffix}")
+    try:
+        write(temporary)
+        with open(temporary, "rb") as file:
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def without_temporary(paths: Iterable[Path]) -> list[Path]:
+    """The files in order, without the temporary files of writes that are under way."""
+    return sorted(path for path in paths if not path.name.startswith("."))
+
+
+def write_text(path: Path, content: str) -> None:
+    """Write a text in UTF-8 atomically."""
+    atomic_write(path, lambda part: part.write_text(content, encoding="utf-8"))
+
+
+def write_array(path: Path, values: NDArray[Any]) -> None:
+    """Write an array as .npy atomically. It is encoded in memory: ``numpy.save`` hides why a disk took only a part."""
+    content = io.BytesIO()
+    np.save(content, values, allow_pickle=False)
+    atomic_write(path, lambda part: part.write_bytes(content.getvalue()))
