@@ -31,7 +31,7 @@ def imported(path: Path, root: Path) -> Iterator[str]:
             source = ".".join([*base, *([node.module] if node.module else [])])
             yield from (f"{source}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "nl":
-            if node.attr in MODULES or node.attr.startswith("_") and not node.attr.startswith("__"):
+            if node.attr in MODULES or (node.attr.startswith("_") and not node.attr.startswith("__")):
                 yield f"{LIBRARY}.{node.attr}"
 
 
