@@ -18,9 +18,8 @@ import pandas as pd
 from scipy.optimize import minimize
 
 import nystrom_lib as nl
-from nystrom_lib import _writing as writing
-from nystrom_lib.objectives.base import EVERYTHING, Objective
 
+from ..atomic_write import write_text
 from ..checkout import RESULTS
 from ..experiments.paper import SEED
 from ..experiments.problems import PROBLEMS
@@ -29,7 +28,7 @@ from ..results import provenance
 
 #: Below ``results/``.
 FILE = "beyond/converged.json"
-OBJECTIVES: Mapping[str, Callable[..., Objective]] = {
+OBJECTIVES: Mapping[str, Callable[..., nl.Objective]] = {
     "radial": nl.RadialSKD, "weighted": nl.WeightedSKD, "trace": nl.TraceError,
 }  # fmt: skip
 #: Initial samples: drawn uniformly, and pivots of a randomly pivoted Cholesky decomposition; this many of each.
@@ -38,6 +37,8 @@ STARTS, REPETITIONS = ("uniform", "rpcholesky"), 3
 WINDOW, ENOUGH = 100, 1e-3
 #: Steps at most.
 MOST = 20_000
+#: An empty batch stands for all of the data.
+ALL = np.empty(0, dtype=np.int64)
 Row = dict[str, Any]
 
 
@@ -57,10 +58,10 @@ def descend(objective: str, kernel: nl.Kernel, data: Any, sample: Any, most: int
     """SciPy's L-BFGS on one objective, with the exact gradient."""
     f = OBJECTIVES[objective](kernel, data)
     evaluate, shape = f.prepare(len(sample), len(data)), sample.shape
-    constant = f.value(sample) - evaluate(sample, EVERYTHING)[0]  # left out of the values of the discrepancies
+    constant = f.value(sample) - evaluate(sample, ALL)[0]  # left out of the values of the discrepancies
 
     def value_and_gradient(flat: Any) -> tuple[float, Any]:
-        value, gradient = evaluate(flat.reshape(shape), EVERYTHING)
+        value, gradient = evaluate(flat.reshape(shape), ALL)
         return (value + constant) / scale, gradient.ravel() / scale
 
     scale = 1.0
@@ -105,7 +106,7 @@ def main() -> int:
         **{name: here[name] for name in ("commit", "dirty", "cpu", "cores", "python", "library", "packages")},
     }
     lines = ",\n".join(map(json.dumps, found))
-    writing.text(RESULTS / FILE, f'{{"about": {json.dumps(about)},\n"rows": [\n{lines}\n]}}\n')
+    write_text(RESULTS / FILE, f'{{"about": {json.dumps(about)},\n"rows": [\n{lines}\n]}}\n')
     return 0
 
 

@@ -124,7 +124,8 @@ def distributions_of(paths: set[Path], root: Path) -> set[str]:
     """The packages that these files import from elsewhere."""
     names = {name.partition(".")[0] for path in paths for name in imported(path, root)}
     packages = packages_distributions()
-    return {canonicalize_name(packages.get(name, [name])[0]) for name in names - sys.stdlib_module_names - {LIBRARY, COMPANION}}
+    names -= sys.stdlib_module_names | {LIBRARY, COMPANION}
+    return {canonicalize_name(packages.get(name, [name])[0]) for name in names}
 
 
 def test_conda_users_get_the_same_pins(root: Path, pyproject: dict[str, Any]) -> None:
