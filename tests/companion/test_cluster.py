@@ -275,7 +275,7 @@ def test_optimise_goes_on_without_its_cluster(doomed: LocalCluster, points: Path
     """The scheduler is killed when the errors are begun with: landmarks and record are those of one machine."""
     words, told = [str(points), "-n", "40", "--iterations", "20"], []
     there_only = ["-o", str(tmp_path / "there.npy"), "--dask", doomed.address]
-    command = [*warm.python(), "-m", "nystrom_lib", "optimise", *words, *there_only]
+    command = [*warm.python(), "-m", "companion", "optimise", *words, *there_only]
     environment = {**os.environ, "PYTHONPATH": str(root)}
     with subprocess.Popen(
         command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True

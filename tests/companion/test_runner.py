@@ -411,14 +411,15 @@ def repository(folder: Path, *files: str) -> Path:
     return folder
 
 
-def test_commit_and_dirty_flag(tmp_path: Path) -> None:
+@pytest.mark.parametrize("changed", ["nystrom_lib", "companion"])
+def test_commit_and_dirty_flag(tmp_path: Path, changed: str) -> None:
     assert provenance.git_state(tmp_path) == (None, None)
-    repository(tmp_path, "nystrom_lib/code.py", "other.py")
+    repository(tmp_path, "nystrom_lib/code.py", "companion/code.py", "other.py")
     commit, dirty = provenance.git_state(tmp_path)
     assert commit is not None and re.fullmatch("[0-9a-f]{40}", commit) and dirty is False
     (tmp_path / "other.py").write_text("x = 2\n")
     assert provenance.git_state(tmp_path) == (commit, False)
-    (tmp_path / "nystrom_lib" / "code.py").write_text("x = 2\n")
+    (tmp_path / changed / "code.py").write_text("x = 2\n")
     assert provenance.git_state(tmp_path) == (commit, True)
 
 
@@ -432,7 +433,7 @@ def test_another_repository_around_the_package_is_not_ours(tmp_path: Path, place
 
 def test_looking_at_a_repository_writes_nothing_into_it(tmp_path: Path) -> None:
     """Catches an index that is renewed by the way: a full disk, or a kill, left its lock, and nobody could commit."""
-    repository(tmp_path, "nystrom_lib/code.py")
+    repository(tmp_path, "nystrom_lib/code.py", "companion/code.py")
     index = tmp_path / ".git" / "index"
     os.utime(tmp_path / "nystrom_lib" / "code.py", (1e9, 1e9))  # what git would note
     before = index.read_bytes()
@@ -442,7 +443,8 @@ def test_looking_at_a_repository_writes_nothing_into_it(tmp_path: Path) -> None:
 
 def test_a_hook_of_another_repository_lends_us_no_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Catches GIT_DIR, which git sets for its hooks, and which counts for more than the folder that is asked about."""
-    ours, theirs = repository(tmp_path / "ours", "nystrom_lib/code.py"), repository(tmp_path / "theirs", "paper.tex")
+    ours = repository(tmp_path / "ours", "nystrom_lib/code.py", "companion/code.py")
+    theirs = repository(tmp_path / "theirs", "paper.tex")
     commit = provenance.git_state(ours)
     monkeypatch.setenv("GIT_DIR", str(theirs / ".git"))
     monkeypatch.setenv("GIT_INDEX_FILE", str(theirs / ".git" / "index"))

@@ -19,7 +19,7 @@ from tests import warm
 ROOT = Path(__file__).resolve().parents[3]
 Done = subprocess.CompletedProcess[str]
 #: ``nystrom`` in a new interpreter, and in one that is forked where nothing depends on how it begins.
-COMMAND = [sys.executable, "-m", "nystrom_lib"]
+COMMAND = [sys.executable, "-m", "companion"]
 
 
 def forked() -> list[str]:
