@@ -201,7 +201,7 @@ def test_a_full_disk_loses_nothing_that_was_there_nor_the_descent(tmp_path: Path
         "import resource, runpy, signal\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
-        "runpy.run_module('nystrom_lib', run_name='__main__')"
+        "runpy.run_module('companion', run_name='__main__')"
     )
     command = [*warm.python(), "-c", limit, *map(str, words)]
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
