@@ -102,7 +102,7 @@ class Curved:
                 look.value, look.gradient, sample.ravel(), direction.ravel(), gradient.ravel(), value, maxiter=20
             )[0]
         # after its last try it gives back a length that it has not judged
-        if length is None or not look.value((sample + length * direction).ravel()) <= value:
+        if length is None or not look.value((sample + length * direction).ravel()) < value:
             length = _backtrack(look, sample, value, gradient, direction)
         if length == 0.0:
             self.arrived = not self.past
@@ -136,7 +136,7 @@ def _backtrack(look: _Look, sample: Array, value: float, gradient: Array, direct
     slope = float(np.vdot(gradient, direction))
     length = 1.0
     for _ in range(12):
-        if look.value((sample + length * direction).ravel()) <= value + 1e-4 * length * slope:
+        if look.value((sample + length * direction).ravel()) < value + 1e-4 * length * slope:
             return length
         length *= 0.25
     return 0.0
