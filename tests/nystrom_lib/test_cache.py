@@ -102,20 +102,6 @@ def test_warming_up_leaves_nothing_to_compile() -> None:
     assert stages.sharing.cache_info().currsize == min(2, numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
 
 
-def test_what_make_compiles_serves_the_command(root: Path, tmp_path: Path) -> None:
-    """Catches two folders for compiled code: make filled one, and the command looked into the other."""
-    programs = root / ".venv" / "bin"
-    if Path(sys.prefix) != programs.parent or shutil.which("make") is None:
-        pytest.skip("these tests were not started by make")
-    kept = {key: value for key, value in os.environ.items() if not key.startswith(("NUMBA", "MAKE"))}
-    subprocess.run(["make", "-s", "compile"], cwd=root, env=kept, check=True, capture_output=True)
-    rows = "\n".join(f"{i % 17},{i % 23},{i % 29}" for i in range(3000))
-    (tmp_path / "a.csv").write_text(f"x,y,z\n{rows}\n", encoding="utf-8")
-    words = [programs / "nystrom", "optimise", "a.csv", "-n", "60", "--iterations", "3"]
-    done = subprocess.run(words, cwd=tmp_path, env=kept, capture_output=True, text=True)
-    assert done.returncode == 0 and "compiles its loops" not in done.stderr, done.stderr
-
-
 def test_threads_that_compile_at_once_keep_to_the_folder() -> None:
     """Catches compiled code in whatever folder the user is in: a thread took our setting away while another used it."""
     before = numba.config.CACHE_DIR  # type: ignore[attr-defined]

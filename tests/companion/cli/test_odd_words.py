@@ -1,0 +1,93 @@
+"""Odd words and odd files on the command line: each is refused in one sentence, and nothing is left behind."""
+
+from __future__ import annotations
+
+import os
+import random
+from pathlib import Path
+
+import pytest
+
+from .conftest import call
+
+#: Other files: NYSTROM_FUZZ_SEED=1.
+SEED = int(os.environ.get("NYSTROM_FUZZ_SEED", "20"))
+
+WORDS = [line.split() for line in """
+list extra
+params
+params bigausian
+params ../x
+run
+run nothing
+run bigaussian -p
+run bigaussian -p n
+run bigaussian -p n=nan
+run bigaussian -f .
+run bigaussian -f bad.yml
+run bigaussian -f deep.yml
+run bigaussian --jobs 0
+run your_data -p file=nope.csv
+run your_data -p file=
+run your_data --resume
+run bigaussian --out bad.yml
+sweep bigaussian
+verify nothing
+compare a b
+verify --results empty
+compare bad.yml bad.yml
+data check nothing
+data nothing
+optimise nope.csv -n 3
+optimise bad.npz -n 3
+optimise bad.npy -n 3
+optimise bad.csv.xz -n 3
+optimise bad.parquet -n 3
+optimise empty.csv -n 3
+optimise one.csv -n 3
+optimise words.csv -n 3
+optimise fine.csv -n x
+optimise fine.csv -n 0
+optimise fine.csv -n 999
+optimise fine.csv -n 2 --rho x
+optimise fine.csv -n 2 --rho -1
+optimise fine.csv -n 2 --iterations -1
+optimise fine.csv -n 2 -o empty/no/where.csv
+optimise fine.csv -n 2 --columns zz
+paper nothing
+book --nothing
+--nothing
+""".strip().splitlines()]  # fmt: skip
+WORDS += [["run", "bigaussian", "-p", text] for text in ("n=\x01", "n=10" + "0" * 5000, "", "=", "n=\u202e")]
+WORDS.append(["", ""])
+
+
+@pytest.fixture(scope="module")
+def odd_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of files that are not what their names say."""
+    folder = tmp_path_factory.mktemp("odd")
+    rng = random.Random(SEED)
+    for name in ("bad.npz", "bad.npy", "bad.csv.xz", "bad.parquet"):
+        (folder / name).write_bytes(rng.randbytes(500))
+    (folder / "bad.yml").write_bytes(b"a: [1, \xff")
+    (folder / "deep.yml").write_text("n: " + "[" * 3000 + "]" * 3000)
+    (folder / "empty.csv").write_text("")
+    (folder / "one.csv").write_text("a,b\n1,2\n")
+    (folder / "words.csv").write_text("a,b\nx,y\nz,w\n")
+    (folder / "fine.csv").write_text("a,b\n" + "\n".join(f"{i},{i * i % 7}" for i in range(12)) + "\n")
+    (folder / "empty").mkdir()
+    return folder
+
+
+def test_odd_words_are_refused_in_one_sentence_and_leave_nothing(odd_files: Path) -> None:
+    """Catches a traceback, a foreign error, an exit code that says all is well, and files left behind."""
+    before = {path: path.stat().st_size for path in odd_files.rglob("*")}
+    wrong = []
+    for words in WORDS:
+        done = call(*words, cwd=odd_files)
+        said = done.stderr.strip().splitlines() or [""]
+        foreign = "Traceback" in done.stderr + done.stdout or "--debug shows where" in done.stderr
+        if done.returncode not in (1, 2) or foreign or not said[-1].startswith(("nystrom: ", "Usage", "  ")):
+            wrong.append(f"{' '.join(words)[:80]!r}: exit code {done.returncode}, {said[-1][:200]}")
+    assert not wrong, "\n".join(wrong)
+    assert {path: path.stat().st_size for path in odd_files.rglob("*")} == before
