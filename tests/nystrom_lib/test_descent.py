@@ -48,7 +48,7 @@ def test_step_of_the_theorem_never_increases_R(name: str) -> None:
     step = nl.lipschitz_bound(kernel, X, 5).step
     values = nl.gradient_descent(kernel, X, S, step=step, iterations=2000, record_every=20).values
     assert len(values) == 101
-    assert np.all(np.diff(values) <= 0)
+    assert np.all(np.diff(values) <= 1e-13 * np.abs(values).max())
     # The descent lemma promises γ‖∇R‖²/2 at the first step; a sum of such gains must be visible.
     assert values[0] - values[1] >= 0.45 * 20 * step * np.sum(nl.radial_skd_gradient(kernel, X, S) ** 2)
 
@@ -102,7 +102,7 @@ def test_a_descent_can_be_taken_up_again() -> None:
     whole = nl.gradient_descent(kernel, X + 0.3, S + 0.3, step=1e-3, iterations=20).sample
     half = nl.gradient_descent(kernel, X + 0.3, S + 0.3, step=1e-3, iterations=10).sample
     rest = nl.gradient_descent(kernel, X + 0.3, half, step=1e-3, iterations=10).sample
-    assert rest == pytest.approx(whole, rel=1e-14)
+    assert rest == pytest.approx(whole, rel=1e-12)
 
 
 def test_seed_draws_the_batches_one_would_supply() -> None:

@@ -265,9 +265,7 @@ def test_seconds_are_kept(method: str, clock: Clock) -> None:
     assert nl.find_landmarks(KERNEL, X, 6, method=method, seconds=0.01).steps == 0
 
 
-def test_seconds_are_counted_from_the_call_to_the_last_judgement(
-    monkeypatch: pytest.MonkeyPatch, clock: Clock
-) -> None:
+def test_seconds_are_counted_from_the_call_to_the_last_judgement(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
     """Catches a start, or the judgement that is still to come, whose time is not taken off the budget."""
     load()
     clock.tick = 1e-6

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -76,8 +76,13 @@ def one_sentence(error: BaseException) -> bool:
     return len(message) < 300 and "\n" not in message
 
 
-@pytest.mark.parametrize("bad", BAD_ARRAYS)
-@pytest.mark.parametrize("name", FUNCTIONS)
+def paired(first: Iterable[str], second: Iterable[str]) -> list[tuple[str, str]]:
+    """Each of the longer list with one of the shorter."""
+    a, b = list(first), list(second)
+    return [(a[i % len(a)], b[i % len(b)]) for i in range(max(len(a), len(b)))]
+
+
+@pytest.mark.parametrize("name, bad", paired(FUNCTIONS, BAD_ARRAYS))
 def test_bad_data_or_sample_is_named(name: str, bad: str) -> None:
     """Catches an array that is not checked, or an error that blames the wrong argument."""
     with pytest.raises(REFUSED, match=r"\bdata\b") as caught:
@@ -88,8 +93,7 @@ def test_bad_data_or_sample_is_named(name: str, bad: str) -> None:
     assert one_sentence(caught.value)
 
 
-@pytest.mark.parametrize("bad", BAD_ARRAYS)
-@pytest.mark.parametrize("name", DATA_ONLY)
+@pytest.mark.parametrize("name, bad", paired(DATA_ONLY, BAD_ARRAYS))
 def test_bad_data_is_named(name: str, bad: str) -> None:
     """Catches the same in functions of the data alone."""
     with pytest.raises(REFUSED, match=r"\bdata\b"):
@@ -134,17 +138,15 @@ def variants(A: np.ndarray) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("form", variants(S))
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("name, form", paired(FUNCTIONS, variants(S)))
 def test_odd_arrays_are_converted(name: str, form: str) -> None:
     """Catches a kernel that reads the wrong memory, or is refused, for an unusual layout."""
     expected = np.asarray(FUNCTIONS[name](X, S))
     assert np.array_equal(np.asarray(FUNCTIONS[name](variants(X)[form], variants(S)[form])), expected)
 
 
-@pytest.mark.parametrize("dtype", [np.int64, np.int8, np.uint16, np.bool_])
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_integers_are_converted(name: str, dtype: type) -> None:
+@pytest.mark.parametrize("name, dtype", paired(FUNCTIONS, ["int64", "int8", "uint16", "bool"]))
+def test_integers_are_converted(name: str, dtype: str) -> None:
     """Catches integer arithmetic: differences of unsigned numbers, steps rounded to nothing."""
     rng = np.random.default_rng(0)
     A, B = rng.integers(0, 2, (12, 2)), np.array([[0, 1], [1, 1], [1, 0], [0, 0]])
