@@ -8,6 +8,10 @@ UPGRADE ?=
 TESTS ?= notebooks tests nystrom_lib
 JOBS ?= 2
 
+# pytest without the plugins that import Jupyter and zarr.
+UNIT = OPENBLAS_NUM_THREADS=1 OMP_WAIT_POLICY=passive \
+    $(BIN)/python -m pytest -o addopts="-ra --doctest-continue-on-failure" -p no:nbval -p no:zarr
+
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
@@ -19,11 +23,11 @@ export HYPOTHESIS_STORAGE_DIRECTORY ?= $(CURDIR)/.cache/hypothesis
 unexport PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE VIRTUAL_ENV CONDA_PREFIX
 
 .DEFAULT_GOAL := help
-.PHONY: help setup book pdf paper beyond refresh test compile lint coverage bench lock clean
+.PHONY: help setup book pdf paper beyond refresh check test processors mutants compile lint coverage bench lock clean
 
 help: ## list the targets
 	@echo "make <target>, where <target> is one of"
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{ printf "  %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{ printf "  %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 setup: $(STAMP) ## create .venv with the locked packages and this package in place
 	@echo "setup: $(VENV) is ready"
@@ -72,16 +76,24 @@ test: setup ## set up, lint, then run every test: docstrings, notebooks (nbval) 
 	@OPENBLAS_NUM_THREADS=1 OMP_WAIT_POLICY=passive \
 	    $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder --doctest-modules --durations=15 $(TESTS)
 
+check: setup lint compile ## lint, then run the library's tests and the examples in its docstrings: about a minute
+	@echo "check: the library"
+	@$(UNIT) --numprocesses $(JOBS) --dist worksteal --doctest-modules -m "not slow" tests/nystrom_lib nystrom_lib
+
+processors: setup ## run the library's tests as on other processors, with other BLAS loops, and on a busy machine
+	@$(BIN)/python tests/processors.py
+
+mutants: setup ## break the paper's formulas one at a time and check that the tests notice
+	@$(BIN)/python tests/mutants.py
+
 compile: setup ## compile the loops, which takes a minute the first time and a second or two later
 	@$(BIN)/python -c 'import nystrom_lib as nl; nl.warm_up()'
 
-lint: setup ## ruff, mypy (strict) and the rule of which module may import which
+lint: setup ## ruff and mypy (strict)
 	@echo "lint: ruff"
 	@$(BIN)/ruff check .
 	@echo "lint: mypy"
 	@$(BIN)/mypy
-	@echo "lint: import rule"
-	@$(BIN)/python -m pytest -q tests/nystrom_lib/test_import_rule.py
 
 coverage: setup ## run the tests and list the lines they miss, compiled loops included (slower)
 	@rm -rf .cache/numba-coverage
