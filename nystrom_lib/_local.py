@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, partial
 from typing import Any
 
@@ -38,6 +39,19 @@ def search_cost(n: int, d: int, k: int) -> float:
     return float(n * d if d > _TREE else 40.0 * k * np.log2(n + 1))
 
 
+def _query(tree: Any, points: Array, k: int, workers: int) -> Indices:
+    """The k nearest of the tree, on threads of our own.
+
+    With several workers the tree's method waits for threads that read arrays of its own, and frees these if an
+    exception of a signal handler ends the wait. Here each thread holds the arrays that it reads and writes.
+    """
+    if workers == 1:
+        return np.asarray(tree.query(points, k)[1])
+    with ThreadPoolExecutor(workers) as pool:
+        parts = pool.map(lambda part: tree.query(part, k)[1], np.array_split(points, workers))
+        return np.concatenate(list(parts))
+
+
 class LocalLoops:
     """The compiled loops for n landmarks in d dimensions, with their buffers for so many points at a time."""
 
@@ -68,8 +82,9 @@ class LocalLoops:
             workers = available() if len(points) * self.k > 5000 else 1
             # what one point has read of a large tree is still in the cache for the next
             order = cKDTree(points).indices if self.n > _SPREAD else np.arange(len(points))
+            found = _query(tree, points[order], self.k, workers)
             near = np.empty((len(points), self.k), dtype=np.int64)
-            near[order] = tree.query(points[order], self.k, workers=workers)[1].reshape(near.shape)
+            near[order] = found.reshape(near.shape)
             return np.minimum(near, self.n - 1)  # n stands for none, where even the nearest are infinitely far away
 
         return search

@@ -34,6 +34,10 @@ _FEW_LANDMARKS = 200
 _BATCHES = (2, 2**31)
 
 
+class _TrialsOver(Exception):
+    """The seconds for trials are over."""
+
+
 def choose_batch_size(N: int, n: int) -> int | None:
     """None (the exact gradient) for few points; else b = n/5, at least 50: the paper's choice for n = 50 … 1,000.
 
@@ -81,7 +85,7 @@ def choose_step(
 
     def stop_in_time(done: int) -> None:
         if time.perf_counter() > end:
-            raise TimeoutError
+            raise _TrialsOver
 
     options: dict[str, Any] = {"iterations": _TRIAL_STEPS[batch_size is not None], "progress": stop_in_time}
     if batch_size is not None:
@@ -132,7 +136,7 @@ def _best_step(value: Callable[[float], float], first: float) -> float:
                     break
             if best != first:
                 break
-    except TimeoutError:
+    except _TrialsOver:
         pass
     return best
 

@@ -20,10 +20,11 @@ from .radial_skd import checked
 from .steps import FixedStep, StepRule
 from .steps.base import Engine
 from .steps.fixed import RadialEngine
+from .stochastic import LARGEST_BATCH
 
 __all__ = ["Descent", "DescentError", "descend", "gradient_descent", "stochastic_gradient_descent"]
 
-_CHUNK = 2e9  # products of coordinates between two looks at the progress callback and Ctrl-C: about a tenth of a second
+_CHUNK = 1e8  # products of coordinates between two calls of progress, or checks for Ctrl-C: some hundredths of a second
 _LOOKS = 50  # of a budget in seconds: so often the clock is looked at
 _MOMENT = 5e-4  # seconds: more often than that is not worth the while
 
@@ -180,7 +181,7 @@ def stochastic_gradient_descent(
             return as_writable(supplied[position - count : position])
 
     else:
-        size = check.whole("batch_size", batch_size, least=1)
+        size = check.whole("batch_size", batch_size, least=1, most=LARGEST_BATCH)
         rng = check.generator("seed", seed)
 
         def draw(count: int) -> NDArray[np.int64]:
@@ -261,7 +262,7 @@ def descend(
     elif rule.exact_only:
         raise ValueError(f"batch_size is {batch_size!r}; {type(rule).__name__} needs the exact gradient.")
     else:
-        size = check.whole("batch_size", batch_size, least=1)
+        size = check.whole("batch_size", batch_size, least=1, most=LARGEST_BATCH)
         draw = independent_batches(len(objective.data), size, check.generator("seed", seed))
     return follow(
         objective, objective.checked(sample), rule, Budget(iterations, seconds), size, draw,

@@ -29,6 +29,7 @@ _WORTH = 2.0  # a point replaces a landmark if it gains so many times what the l
 _SHARE = 0.1  # of the landmarks at most, at a time
 _CANDIDATES = 128  # points looked at, drawn by what the landmarks leave of them
 _RIDGE = 1e-10
+_ROUNDING = 1e-6  # of a step: exchanges do not depend on the rounding of the share of the budget used
 
 
 @steady
@@ -122,13 +123,13 @@ class ExchangeEngine(TraceEngine):
         """Steps up to the next exchange, that, and so on."""
         done = 0
         while done < len(batches):
-            now = used + done * per_step
+            now = used + (done + _ROUNDING) * per_step
             if self._shares and now >= self._shares[0] and per_step > 0.0:
                 self._exchange(per_step)
             count = len(batches) - done
             if self._shares and per_step > 0.0:
                 count = min(count, max(1, math.ceil((self._shares[0] - now) / per_step)))
-            taken = super().advance(batches[done : done + count], now, per_step)
+            taken = super().advance(batches[done : done + count], used + done * per_step, per_step)
             done += taken
             if taken < count:
                 break

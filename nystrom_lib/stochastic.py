@@ -25,6 +25,8 @@ __all__ = [
     "two_sample_gradient",
 ]
 
+LARGEST_BATCH = 10**8  #: indices of a batch at most
+
 
 def draw_batch(N: int, batch_size: int, seed: Any) -> NDArray[np.int64]:
     """``batch_size`` indices, independent and uniform on 0, …, N − 1 (the i.i.d. sampling of paper §3).
@@ -50,7 +52,7 @@ def draw_batch(N: int, batch_size: int, seed: Any) -> NDArray[np.int64]:
     array([85, 63, 51, 26])
     """
     N = check.whole("N", N, least=1)
-    batch_size = check.whole("batch_size", batch_size, least=1)
+    batch_size = check.whole("batch_size", batch_size, least=1, most=LARGEST_BATCH)
     return check.generator("seed", seed).integers(0, N, size=batch_size)
 
 

@@ -290,8 +290,10 @@ def interruptible(work: Callable[[], Result], interrupted: Callable[[], object] 
     threading.Thread(target=task, daemon=True).start()
     while True:
         try:
-            good, value = results.get()
+            good, value = results.get(timeout=0.2)  # where a signal does not end the wait, its handler runs after it
             break
+        except queue.Empty:
+            continue
         except KeyboardInterrupt:
             if interrupted is None:
                 raise

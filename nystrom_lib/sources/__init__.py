@@ -70,6 +70,8 @@ def open_data(
     standardise = check.flag("standardise", standardise)
     check.choice("missing", missing, ("refuse", "drop"))
     check.callback("progress", progress)
+    if cluster is not None and not all(hasattr(cluster, name) for name in ("submit", "scatter", "nthreads")):
+        raise TypeError(f"cluster is {check.shown(cluster)}; it must be a distributed.Client.")
 
     source, drop = _opened(data, columns, without), missing == "drop"
     if cluster is None:
@@ -88,9 +90,14 @@ def _opened(data: Any, columns: Sequence[Column] | None, without: Sequence[Colum
         return used
 
     if isinstance(data, str | os.PathLike):
-        path = Path(data).expanduser()
+        try:
+            path = Path(data).expanduser()
+        except RuntimeError:
+            raise FileNotFoundError(f"data is {str(data)!r}; there is no such home directory.") from None
         if not path.exists():
             raise FileNotFoundError(f"data names {str(path)!r}, which does not exist.")
+        if not (path.is_file() or path.is_dir()):
+            raise ValueError(f"data names {str(path)!r}; it must be a regular file or a folder.")
         if path.is_dir() or path.suffix.lower() in ENDINGS:
             return open_parquet(path, chosen)
         if path.suffix.lower() != ".npy":

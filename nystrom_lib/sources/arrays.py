@@ -24,7 +24,7 @@ class ArraySource(Source):
         self._array = array
 
     def _read(self, start: int, stop: int) -> NDArray[Any]:
-        return self._array[start:stop]
+        return self._complete(self._array[start:stop], start, stop)
 
     def _pick(self, indices: Indices) -> NDArray[Any]:
         return self._array[indices]

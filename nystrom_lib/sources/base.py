@@ -105,7 +105,7 @@ class Source(ABC):
 
     def block(self, start: int, stop: int) -> NDArray[Any]:
         """The rows from ``start`` to ``stop``."""
-        return self._clean(self._read(start, stop), lambda k: start + k)
+        return self._clean(self._complete(self._read(start, stop), start, stop), lambda k: start + k)
 
     def spans(self) -> list[Span]:
         """First row of each block, and where it ends.
@@ -217,7 +217,17 @@ class Source(ABC):
         stop = len(self) if stop is None else stop
         step = min(BLOCK_ROWS, max(1, _BLOCK_VALUES // self.d))
         for first in range(start, stop, step):
-            yield first, self._read(first, min(first + step, stop))
+            last = min(first + step, stop)
+            yield first, self._complete(self._read(first, last), first, last)
+
+    def _complete(self, rows: NDArray[Any], start: int, stop: int) -> NDArray[Any]:
+        """What was read as the rows from start to stop, if it has their shape."""
+        if rows.shape != (stop - start, self.d):
+            raise ValueError(
+                f"{self.name} gave an array of shape {rows.shape} for its rows from {start} to {stop - 1}; it must be "
+                f"{(stop - start, self.d)}, as it was when it was opened."
+            )
+        return rows
 
     def _clean(self, rows: NDArray[Any], number: Callable[[int], int]) -> NDArray[Any]:
         """Rows of our type, none of them bad; ``number`` says which row of the source one of them is."""
@@ -266,7 +276,8 @@ class Chunked(Source):
         held = self._held
         if held is None or held[0] != k:
             held = self._held = None  # never two at once
-            held = self._held = k, self._chunk(k)  # of several threads, each has its own
+            rows = self._complete(self._chunk(k), int(self.edges[k]), int(self.edges[k + 1]))
+            held = self._held = k, rows  # of several threads, each has its own
         return held[1]
 
     def __getstate__(self) -> dict[str, Any]:

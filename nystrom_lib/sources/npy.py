@@ -24,7 +24,6 @@ class NpyFile(Source):
 
     def __init__(self, path: Path, shape: tuple[int, int], stored: np.dtype[Any], offset: int) -> None:
         self.name, self.shape = str(path), shape
-        self.dtype, self.columns = kept_type(stored), numbered(self.d)
         self._path, self._stored, self._offset = path.absolute(), stored, offset  # for workers elsewhere, too
         self._row = self.d * stored.itemsize
         wanted, there = offset + len(self) * self._row, path.stat().st_size
@@ -32,6 +31,7 @@ class NpyFile(Source):
             raise ValueError(
                 f"{path} is cut short: {len(self):,} rows of {self.d} need {wanted:,} bytes, and it has {there:,}."
             )
+        self.dtype, self.columns = kept_type(stored), numbered(self.d)
 
     def _read(self, start: int, stop: int) -> NDArray[Any]:
         with open(self._path, "rb", buffering=0) as file:

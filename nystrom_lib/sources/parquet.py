@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._extras import needed
+from .arrays import said
 from .base import Chunked, Source
 
 ENDINGS = (".parquet", ".pq")
@@ -40,12 +42,13 @@ class ParquetFolder(Chunked):
 
     def _chunk(self, k: int) -> NDArray[Any]:
         path, group = self._groups[k]
-        with needed("pyarrow.parquet").ParquetFile(path) as file:
-            table = file.read_row_group(group, columns=list(self.columns))
-        rows = np.empty((table.num_rows, self.d), self.dtype)
-        for j, column in enumerate(self.columns):
-            rows[:, j] = table.column(column).to_numpy()
-        return rows
+        try:
+            with needed("pyarrow.parquet").ParquetFile(path) as file:
+                table = file.read_row_group(group, columns=list(self.columns))
+                return np.column_stack([table.column(name).to_numpy().astype(self.dtype) for name in self.columns])
+        except Exception as error:  # damaged pages, or a file that was replaced
+            start, stop = int(self.edges[k]), int(self.edges[k + 1])
+            raise ValueError(f"{path} cannot be read from row {start} to {stop - 1} ({said(error)}).") from error
 
 
 def open_parquet(path: Path, columns: Choice) -> Source:
@@ -77,6 +80,9 @@ def _described(path: Path) -> tuple[Any, list[int]]:
 def _same(path: Path, schema: Any, first_path: Path, first: Any, columns: Sequence[str]) -> None:
     """Refuse a file that lacks a column or has something else in it than the first."""
     types = needed("pyarrow.types")
+    twice = [name for name, count in Counter(schema.names).items() if count > 1]
+    if twice:
+        raise ValueError(f"{path} has several columns {twice[0]!r}; each column must have a name of its own.")
     for column in columns:
         if column not in schema.names:
             raise ValueError(f"{path} has no column {column!r}, which {first_path.name} has; all must have the same.")

@@ -23,6 +23,11 @@ class PartialCholesky:
         self.kernel = kernel
         self.points = data.astype(np.float64, copy=False)
         diagonal = kernel.diagonal(self.points)
+        if (diagonal < 0.0).any():
+            raise ValueError(
+                f"kernel gives K(x, x) = {diagonal.min():g} at data point {diagonal.argmin()}; it must be positive "
+                "semi-definite for pivots of a Cholesky decomposition."
+            )
         self.residual = diagonal.copy()  #: K(x, x) − K̂(x, x), 0 where it is rounding
         self.floor = FLOOR * diagonal
         self.pivots = np.empty(0, np.int64)

@@ -69,7 +69,12 @@ def _scores(kernel: Kernel, data: NDArray[Any], level: Indices, kept: Indices, w
     root = np.sqrt(weights)
     values = np.linalg.eigvalsh(K * root[:, None] * root)[::-1]
     ridge = max(values[k:].sum() / k, _SMALLEST * float(np.max(np.diag(K))), 1e-300)
-    lower = np.tril(cho_factor(K + np.diag(ridge / weights), lower=True)[0])
+    try:
+        lower = np.tril(cho_factor(K + np.diag(ridge / weights), lower=True)[0])
+    except np.linalg.LinAlgError:
+        raise ValueError(
+            "kernel has a matrix with negative eigenvalues; it must be positive semi-definite for 'leverage'."
+        ) from None
     scores = np.empty(len(level))
     for i in range(0, len(level), _ROWS):
         points = data[level[i : i + _ROWS]]

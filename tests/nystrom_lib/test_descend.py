@@ -327,7 +327,7 @@ def test_thread_count_does_not_change_a_bit() -> None:
         ({"seconds": 0}, r"seconds is 0; it must be a finite number greater than 0\."),
         ({"seconds": -1.0}, r"seconds is -1\.0; it must be a finite number greater than 0\."),
         ({"seconds": np.inf}, r"seconds is inf; it must be finite\."),
-        ({"iterations": 3, "batch_size": 0, "seed": 0}, r"batch_size is 0; it must be at least 1\."),
+        ({"iterations": 3, "batch_size": 0, "seed": 0}, r"batch_size is 0; it must be from 1 to 100000000\."),
         ({"iterations": 3, "batch_size": 3}, r"seed is None; give a whole number, a SeedSequence or a Generator\."),
         ({"iterations": 3, "record_every": -1}, r"record_every is -1; it must be at least 0\."),
     ],
@@ -346,3 +346,11 @@ def test_objectives_and_rules_are_not_names() -> None:
         nl.descend(f, S, nl.Adam, iterations=1)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"^sample has points of 3 coordinates; those of data have 2\.$"):
         nl.descend(f, np.zeros((2, 3)), nl.Adam(), iterations=1)
+
+
+def test_a_batch_larger_than_memory_is_refused() -> None:
+    f, S = problem()
+    with pytest.raises(ValueError, match="batch_size is 1000000000000; it must be from 1 to 100000000"):
+        nl.descend(f, S, nl.Adam(), iterations=1, batch_size=10**12, seed=0)
+    with pytest.raises(ValueError, match="batch_size is 1000000000000; it must be from 1 to 100000000"):
+        nl.stochastic_gradient_descent(nl.Gaussian(), f.data, S, step=1.0, iterations=1, batch_size=10**12, seed=0)

@@ -178,3 +178,10 @@ def test_masked_values_are_refused(do: str) -> None:
     with pytest.raises(ValueError, match=r"^X is a masked array with values masked; "):
         getattr(Nystroem(n_components=3).fit(X), do)(masked)
     Nystroem(n_components=3).fit(np.ma.masked_less(X, -1.0))
+
+
+@pytest.mark.parametrize("landmarks", ["rpcholesky", "leverage"])
+def test_a_kernel_that_is_not_positive(landmarks: str) -> None:
+    X = 10.0 * np.random.default_rng(0).normal(size=(400, 2))
+    with pytest.raises(ValueError, match="it must be positive semi-definite"):
+        Nystroem(kernel="sigmoid", coef0=-1, landmarks=landmarks, n_components=30, random_state=0).fit(X)

@@ -6,6 +6,7 @@ import itertools
 import os
 import pickle
 import re
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -360,3 +361,102 @@ def test_other_sentences(tmp_path: Path) -> None:
 
 def test_repr() -> None:
     assert re.fullmatch(r"ArraySource\('data', 1,000 points in 3 dimensions, float64\)", repr(nl.open_data(ROWS)))
+
+
+# --- data that change after they were opened, and files that are not what they say ----------------------------------
+
+
+class Shorter(Sliced):
+    """A data set that has lost its last rows since it was opened."""
+
+    def __getitem__(self, rows: slice) -> Any:
+        return self.rows[:950][rows]
+
+
+@pytest.mark.parametrize("chunks", [(300, 3), (1000, 3)])
+@pytest.mark.parametrize("how", ["all", "blocks", "rows", "check", "mark", "standardise", "errors"])
+def test_data_shorter_than_they_were(how: str, chunks: tuple[int, int]) -> None:
+    """Catches a buffer that is returned partly filled."""
+    source = nl.open_data(Shorter(ROWS, chunks))
+    calls: dict[str, Callable[[], object]] = {
+        "all": source.all,
+        "blocks": lambda: list(source.blocks()),
+        "rows": lambda: source.rows([0, 999]),
+        "check": source.check,
+        "mark": source.mark,
+        "standardise": lambda: nl.open_data(source, standardise=True),
+        "errors": lambda: nl.nystrom_errors(nl.Gaussian(1.0), source, ROWS[:5], "trace"),
+    }
+    first = chunks[0] * (999 // chunks[0])
+    refused(calls[how], f"gave an array of shape ({950 - first}, 3) for its rows from {first} to 999")
+
+
+def test_dask_blocks_that_are_shorter_than_they_say() -> None:
+    da = pytest.importorskip("dask.array")
+    blocks = da.from_array(ROWS, chunks=(500, 3)).map_blocks(lambda block: block[:-10], chunks=((500, 500), (3,)))
+    refused(nl.open_data(blocks).all, "gave an array of shape (490, 3) for its rows from 0 to 499")
+
+
+def test_hdf5_resized(tmp_path: Path) -> None:
+    stored = hdf5(ROWS, tmp_path, chunks=(100, 3), maxshape=(None, 3))
+    source = nl.open_data(stored)
+    stored.resize(950, axis=0)
+    refused(source.all, "for its rows from 900 to 999")
+
+
+def test_zarr_resized(tmp_path: Path) -> None:
+    stored = zarr(ROWS, tmp_path)
+    source = nl.open_data(stored)
+    stored.resize((950, 3))
+    refused(source.all, "for its rows from 900 to 999")
+
+
+def test_parquet_files_written_again(tmp_path: Path) -> None:
+    pq.write_table(table(ROWS), tmp_path / "rows.parquet")
+    source = nl.open_data(tmp_path / "rows.parquet")
+    pq.write_table(table(ROWS[:950]), tmp_path / "rows.parquet")
+    refused(source.all, "gave an array of shape (950, 3) for its rows from 0 to 999")
+    pq.write_table(pa.table({"a": ROWS[:, 0]}), tmp_path / "rows.parquet")
+    refused(source.all, "cannot be read from row 0 to 999 (")
+    pq.write_table(pa.table({name: ["text"] * 1000 for name in "abc"}), tmp_path / "rows.parquet")
+    refused(source.all, "cannot be read from row 0 to 999 (")
+
+
+def test_parquet_with_damaged_pages(tmp_path: Path) -> None:
+    path = tmp_path / "rows.parquet"
+    pq.write_table(table(ROWS), path)
+    content = bytearray(path.read_bytes())
+    content[4 : len(content) // 2] = bytes(len(content) // 2 - 4)
+    path.write_bytes(content)
+    refused(nl.open_data(path).all, "rows.parquet cannot be read from row 0 to 999 (")
+
+
+def test_parquet_with_two_columns_of_a_name(tmp_path: Path) -> None:
+    pq.write_table(pa.Table.from_arrays([pa.array([1.0])] * 2, names=["a", "a"]), tmp_path / "rows.parquet")
+    refused(lambda: nl.open_data(tmp_path), "rows.parquet has several columns 'a'")
+
+
+@pytest.mark.parametrize("shape", [(1, 10**8), (10**8, 1)])
+def test_a_header_without_its_data(shape: tuple[int, int], tmp_path: Path) -> None:
+    """Catches names for a hundred million columns that are made before the size of the file is checked."""
+    path = tmp_path / "rows.npy"
+    with open(path, "wb") as file:
+        np.lib.format.write_array_header_1_0(file, {"descr": "<f8", "fortran_order": False, "shape": shape})
+    tracemalloc.start()
+    refused(lambda: nl.open_data(path), "is cut short")
+    assert tracemalloc.get_traced_memory()[1] < 1e7
+    tracemalloc.stop()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+@pytest.mark.parametrize("name", ["pipe.npy", "pipe.parquet"])
+def test_a_pipe_is_refused(name: str, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / name)
+    refused(lambda: nl.open_data(tmp_path / name), "it must be a regular file or a folder")
+
+
+def test_a_home_that_is_not_there_and_a_cluster_that_is_none() -> None:
+    with pytest.raises(FileNotFoundError, match="no such home directory"):
+        nl.open_data("~nosuchuser/rows.npy")
+    with pytest.raises(TypeError, match=r"cluster is 3; it must be a distributed\.Client"):
+        nl.open_data(ROWS, cluster=3)
