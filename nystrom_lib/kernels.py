@@ -444,6 +444,10 @@ class CustomKernel(Kernel):
         return "a squared distance" if self.radial else "an inner product"
 
     @property
+    def _the_scalar(self) -> str:
+        return "the squared distance" if self.radial else "the inner product"
+
+    @property
     def name(self) -> str:
         """The label it was given."""
         return self.label
@@ -467,6 +471,10 @@ class CustomKernel(Kernel):
 #: Where a user's functions are tried when the kernel is made: at squared distances, and at inner products, which may
 #: have any domain about there.
 _TRIED = {True: (0.0, 1e-4, 1e-2, 1.0, 1e2), False: (0.25, 0.5)}
+#: Where their derivatives are compared with differences: not at round numbers, where a function may have a kink.
+_COMPARED = {True: (1.3e-4, 1.7e-2, 0.23, 0.83, 1.9), False: (0.31, 0.47)}
+_APART = 1e-4  # relative distance of the two points of such a difference
+_WRONG = 0.01  # relative error from which on a derivative is refused
 
 
 def _custom(radial: bool, functions: tuple[Any, Any, Any], parameters: Any, name: str, constants: Any) -> CustomKernel:
@@ -486,12 +494,15 @@ def _custom(radial: bool, functions: tuple[Any, Any, Any], parameters: Any, name
     for label, function in zip(("value", "first", "second"), compiled, strict=True):
         for t in _TRIED[radial]:
             _try(kernel, label, function, t)
+    for t in _COMPARED[radial]:
+        _compare(kernel, "first", "value", compiled[1], compiled[0], t)
+        _compare(kernel, "second", "first", compiled[2], compiled[1], t)
     return kernel
 
 
-def _try(kernel: CustomKernel, label: str, function: Any, t: float) -> None:
-    """See that a user's function compiles and gives a finite number."""
-    where = f"at {'the squared distance' if kernel.radial else 'the inner product'} {t:g}"
+def _try(kernel: CustomKernel, label: str, function: Any, t: float) -> float:
+    """What a user's function gives, which must compile and give a finite number."""
+    where = f"at {kernel._the_scalar} {t:g}"
     try:
         result = function(t, kernel._p[1:])
     except numba.errors.NumbaError as error:
@@ -503,6 +514,24 @@ def _try(kernel: CustomKernel, label: str, function: Any, t: float) -> None:
     if not isinstance(result, float | int) or not math.isfinite(result):
         hint = ", 0 where there is no derivative" if label != "value" else ""
         raise ValueError(f"{label} gives {check.shown(result)} {where}; it must give a finite number{hint}.")
+    return result
+
+
+def _compare(kernel: CustomKernel, label: str, of: str, derivative: Any, function: Any, t: float) -> None:
+    """Refuse a derivative that the differences of its function contradict, by more than their own errors."""
+
+    def difference(h: float) -> float:
+        return (_try(kernel, of, function, t + h) - _try(kernel, of, function, t - h)) / (2.0 * h)
+
+    coarse, fine = difference(_APART * t), difference(0.5 * _APART * t)
+    rounding = 100.0 * np.finfo(float).eps * abs(_try(kernel, of, function, t)) / (_APART * t)
+    given = _try(kernel, label, derivative, t)
+    allowed = _WRONG * max(abs(fine), abs(given)) + 10.0 * abs(coarse - fine) + rounding
+    if abs(given - fine) > allowed:
+        raise ValueError(
+            f"{label} gives {given:.6g} at {kernel._the_scalar} {t:g}; it must be the derivative of {of}, which is "
+            f"about {fine:.6g} there."
+        )
 
 
 def _reason(error: Exception) -> str:
@@ -528,7 +557,8 @@ def radial_kernel(
     value, first, second
         Scalar functions ``(q, p) -> float`` of the squared distance and the parameters, which numba can compile:
         :math:`\kappa` and its first two derivatives with respect to :math:`q`. They are tried at once, and must give
-        finite numbers, at :math:`q = 0` too: 0 where a derivative does not exist.
+        finite numbers, at :math:`q = 0` too: 0 where a derivative does not exist. The derivatives are compared with
+        differences of the functions they belong to.
     parameters
         Up to seven numbers, which the functions receive as the array ``p``.
     name

@@ -45,7 +45,7 @@ def cloud(d: int, N: int, n: int, seed: int = 0) -> tuple[Floats, Floats]:
     return rng.normal(size=(N, d)) / np.sqrt(2 * d), rng.normal(size=(n, d)) / np.sqrt(2 * d)
 
 
-# One line per kernel: the library's constructor and arguments, and the oracle's with the same ones.
+# The one place where a kernel is entered: the library's constructor and arguments, and the oracle's with the same ones.
 _SPECIFICATIONS: dict[str, tuple[str, dict[str, Any], Callable[..., oracle.OracleKernel]]] = {
     "gaussian": ("Gaussian", {"rho": 0.7}, oracle.gaussian),
     "matern12": ("Matern", {"nu": 0.5, "lengthscale": 0.8}, oracle.matern),
@@ -60,10 +60,9 @@ _SPECIFICATIONS: dict[str, tuple[str, dict[str, Any], Callable[..., oracle.Oracl
     "linear": ("Polynomial", {"degree": 1, "offset": 0.0, "scale": 1.0}, oracle.polynomial),
 }
 BUILT_IN = tuple(_SPECIFICATIONS)
-RADIAL = ("gaussian", "matern12", "matern32", "matern52", "rational_quadratic")
-SMOOTH = ("gaussian", "matern32", "matern52", "rational_quadratic")
 USER_RADIAL, USER_DOT = "user_radial", "user_dot"
 EVERY = (*BUILT_IN, USER_RADIAL, USER_DOT)
+CONSTRUCTORS = {constructor for constructor, _, _ in _SPECIFICATIONS.values()}
 
 
 def _two_gaussians(a: float, b: float) -> oracle.OracleKernel:
@@ -111,3 +110,7 @@ def pair(name: str) -> tuple[Any, oracle.OracleKernel]:
         return _library_exponential(0.6), _exponential(0.6)
     constructor, arguments, reference = _SPECIFICATIONS[name]
     return getattr(nl, constructor)(**arguments), reference(**arguments)
+
+
+RADIAL = tuple(name for name in BUILT_IN if pair(name)[1].radial)
+SMOOTH = tuple(name for name in RADIAL if pair(name)[1].slope_at_zero is not None)  # also where points coincide

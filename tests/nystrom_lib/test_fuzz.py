@@ -51,6 +51,14 @@ def value(q: float, p: np.ndarray) -> float:
     return math.exp(-p[0] * q)
 
 
+def slope(q: float, p: np.ndarray) -> float:
+    return -p[0] * math.exp(-p[0] * q)
+
+
+def curvature(q: float, p: np.ndarray) -> float:
+    return p[0] ** 2 * math.exp(-p[0] * q)
+
+
 def odd_values() -> list[Any]:
     """What people, other libraries and mistakes hand over."""
     big = np.full((4, 2), 1e200)
@@ -116,7 +124,9 @@ CALLS: dict[str, tuple[Callable[..., Any], str]] = {
     "RationalQuadratic": (used(nl.RationalQuadratic), "alpha lengthscale"),
     "Polynomial": (used(nl.Polynomial), "degree offset scale"),
     "radial_kernel": (
-        lambda parameters, constants: nl.radial_kernel(value, value, value, parameters, constants=constants).matrix(X),
+        lambda parameters, constants: nl.radial_kernel(
+            value, slope, curvature, parameters, constants=constants
+        ).matrix(X),
         "parameters constants",
     ),
     "matrix": (lambda kernel, a, b: kernel.matrix(a, b) if isinstance(kernel, nl.Kernel) else 0, "kernel a b"),

@@ -16,7 +16,7 @@ from hypothesis.extra.numpy import arrays
 import nystrom_lib as nl
 from nystrom_lib.kernels import LARGEST_ALPHA, LARGEST_LENGTH, LARGEST_RHO
 from tests import oracle
-from tests.cases import DIMENSIONS, EVERY, RADIAL, SMOOTH, cloud, pair
+from tests.cases import CONSTRUCTORS, DIMENSIONS, EVERY, RADIAL, SMOOTH, cloud, pair
 
 DERIVATIVES = ("left", "right", "left_left", "left_right")
 
@@ -267,6 +267,12 @@ def test_rational_quadratic_of_large_alpha_is_the_gaussian(alpha: float) -> None
     assert nl.RationalQuadratic(alpha).matrix(X) == pytest.approx(nl.Gaussian(0.5).matrix(X), rel=30.0 / alpha + 1e-7)
 
 
+def test_every_kernel_of_the_library_is_covered() -> None:
+    """Catches a kernel that nobody has entered in tests/cases.py: no other test would find it wrong."""
+    kernels = {kind.__name__ for kind in nl.Kernel.__subclasses__() if kind.__module__ == "nystrom_lib.kernels"}
+    assert kernels - {"CustomKernel"} == CONSTRUCTORS
+
+
 # --- kernels of the user's own that fail ------------------------------------------------------------------------
 
 
@@ -298,10 +304,72 @@ def test_a_derivative_that_fails_at_zero_is_refused_when_the_kernel_is_made(comp
         nl.radial_kernel(*functions)
 
 
+def two_thirds(q: float, p: np.ndarray) -> float:
+    return (1.0 + p[0] * q) ** (-1.5)
+
+
+def first_of_it(q: float, p: np.ndarray) -> float:
+    return -1.5 * p[0] * (1.0 + p[0] * q) ** (-2.5)
+
+
+def second_of_it(q: float, p: np.ndarray) -> float:
+    return 3.75 * p[0] ** 2 * (1.0 + p[0] * q) ** (-3.5)
+
+
+def sign_lost(q: float, p: np.ndarray) -> float:
+    return 1.5 * p[0] * (1.0 + p[0] * q) ** (-2.5)
+
+
+def factor_lost(q: float, p: np.ndarray) -> float:
+    return 3.75 * p[0] * (1.0 + p[0] * q) ** (-3.5)
+
+
+def kink_at_one(q: float, p: np.ndarray) -> float:
+    return max(1.0 - q, 0.0)
+
+
+def slope_of_the_kink(q: float, p: np.ndarray) -> float:
+    return -1.0 if q < 1.0 else 0.0
+
+
+def nothing(q: float, p: np.ndarray) -> float:
+    return 0.0
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e-2, 1.3, 1e3, 1e8])
+def test_right_derivatives_are_accepted_at_every_scale(scale: float) -> None:
+    """Catches differences that are taken for derivatives where they are rounding."""
+    nl.radial_kernel(two_thirds, first_of_it, second_of_it, [scale])
+    nl.radial_kernel(
+        lambda q, p: math.exp(-p[0] * q),
+        lambda q, p: -p[0] * math.exp(-p[0] * q),
+        lambda q, p: p[0] ** 2 * math.exp(-p[0] * q),
+        [scale],
+    )
+
+
+def test_a_kink_is_no_wrong_derivative() -> None:
+    nl.radial_kernel(kink_at_one, slope_of_the_kink, nothing)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e-2, 1.3, 1e3, 1e8])
+@pytest.mark.parametrize(
+    ("first", "second", "words"),
+    [(sign_lost, second_of_it, "first gives"), (first_of_it, factor_lost, "second gives")],
+)
+def test_a_wrong_derivative_is_refused(first: Any, second: Any, words: str, scale: float) -> None:
+    """Catches a kernel whose gradients would be wrong in silence."""
+    with pytest.raises(ValueError, match=f"^{words} .* at the squared distance .*; it must be the derivative of"):
+        nl.radial_kernel(two_thirds, first, second, [scale])
+    with pytest.raises(ValueError, match=r"^second gives 0 at the inner product 0\.31"):
+        nl.dot_product_kernel(lambda t, p: t**3, lambda t, p: 3.0 * t**2, nothing)
+
+
 @pytest.mark.parametrize("profile", [raising_in_between, nan_in_between])
 def test_functions_that_fail_later_say_so_in_every_loop(profile: Any, capfd: pytest.CaptureFixture[str]) -> None:
     """Catches a callback whose error is printed and forgotten: squared distances came back as kernel values."""
-    kernel = nl.radial_kernel(profile, profile, profile, name="mine")
+    jitted = numba.njit(profile)
+    kernel = nl.radial_kernel(jitted, lambda q, p: -jitted(q, p), jitted, name="mine")
     X = np.random.default_rng(0).normal(size=(200, 2))
     S = X[:10] + 0.1
     calls: list[Callable[[], object]] = [

@@ -11,7 +11,7 @@ from flint import arb
 import nystrom_lib as nl
 from nystrom_lib._core import precise, profiles
 from tests import oracle
-from tests.cases import Floats, cloud, pair
+from tests.cases import BUILT_IN, Floats, cloud, pair
 
 
 def exactly(high: Floats, low: Floats) -> list[Any]:
@@ -53,6 +53,19 @@ def test_a_far_point_in_extended_precision(far: float) -> None:
         assert values == pytest.approx((plain.trace, plain.frobenius, plain.spectral), rel=1e-12)
     alone = nl.nystrom_errors(kernel, np.vstack([X, outside]), S, precision="extended")
     assert alone.trace == pytest.approx(plain.trace + 1.0, rel=1e-12)  # nothing of it is explained
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_extended_precision_has_every_kernel(name: str) -> None:
+    """Catches a kernel that is computed by the formula of another."""
+    kernel, reference = pair(name)
+    points = np.random.default_rng(0).normal(size=(20, 3))
+    column, column_ = np.empty(20), np.empty(20)
+    precise.column_of(kernel.radial, points, 1, kernel._p, column, column_, np.empty((6, precise.BLOCK)))
+    with oracle.precision():
+        exact = oracle.points(points)
+        expected = [oracle.certified(reference(x, exact[1])) for x in exact]
+    assert column == pytest.approx(np.array(expected), rel=1e-13)
 
 
 @pytest.mark.parametrize("m", [17, 257])
