@@ -7,10 +7,11 @@ UPGRADE ?=
 # What pytest is to run, and on how many processes: as many as there are cores, so that threads must not wait busily.
 TESTS ?= notebooks tests nystrom_lib
 JOBS ?= 2
+PYTEST = OPENBLAS_NUM_THREADS=1 OMP_WAIT_POLICY=passive $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile \
+    --no-loadscope-reorder --doctest-modules --nbval
 
-# pytest without the plugins that import Jupyter and zarr.
-UNIT = OPENBLAS_NUM_THREADS=1 OMP_WAIT_POLICY=passive \
-    $(BIN)/python -m pytest -o addopts="-ra --doctest-continue-on-failure" -p no:nbval -p no:zarr
+# pytest without the plugin that imports Jupyter.
+UNIT = OPENBLAS_NUM_THREADS=1 OMP_WAIT_POLICY=passive $(BIN)/python -m pytest -p no:nbval
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -23,11 +24,11 @@ export HYPOTHESIS_STORAGE_DIRECTORY ?= $(CURDIR)/.cache/hypothesis
 unexport PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE VIRTUAL_ENV CONDA_PREFIX
 
 .DEFAULT_GOAL := help
-.PHONY: help setup book pdf paper beyond refresh check test processors mutants compile lint coverage bench lock clean
+.PHONY: help setup book paper beyond refresh check test test-all processors mutants compile lint coverage bench lock clean
 
 help: ## list the targets
 	@echo "make <target>, where <target> is one of"
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{ printf "  %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{ printf "  %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 setup: $(STAMP) ## create .venv with the locked packages and this package in place
 	@echo "setup: $(VENV) is ready"
@@ -54,9 +55,6 @@ $(STAMP): requirements.lock pyproject.toml companion/pyproject.toml
 book: setup compile ## set up, execute every chapter at the paper's parameters, build the book, say where to open it
 	@$(BIN)/nystrom book
 
-pdf: setup ## print the book that `make book` built as one PDF, with the Chromium or Chrome that is here
-	@$(BIN)/python -m companion.book.pdf
-
 paper: setup compile ## set up, then compute all of the paper's experiments at full scale (resumes when interrupted)
 	@$(BIN)/nystrom paper
 
@@ -70,15 +68,17 @@ beyond: setup compile ## set up, then compute everything beyond the paper, times
 refresh: setup ## set up, execute the committed notebooks again in place and show what changed
 	@$(BIN)/python -m companion.notebook.refresh
 
-test: setup ## set up, lint, then run every test: docstrings, notebooks (nbval) and the book included
-	@$(MAKE) --no-print-directory -j 2 lint compile
-	@echo "test: the library, every example in a docstring, the notebooks and the book"
-	@OPENBLAS_NUM_THREADS=1 OMP_WAIT_POLICY=passive \
-	    $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder --doctest-modules --durations=15 $(TESTS)
-
 check: setup lint compile ## lint, then run the library's tests and the examples in its docstrings: about a minute
 	@echo "check: the library"
-	@$(UNIT) --numprocesses $(JOBS) --dist worksteal --doctest-modules -m "not slow" tests/nystrom_lib nystrom_lib
+	@$(UNIT) --numprocesses $(JOBS) --dist worksteal --doctest-modules tests/nystrom_lib nystrom_lib
+
+test: setup ## set up, lint, then run every test but the slow ones: docstrings, notebooks (nbval) and the book included
+	@$(MAKE) --no-print-directory -j 2 lint compile
+	@echo "test: the library, the companion, the book, and the notebooks"
+	@$(PYTEST) --durations=15 $(TESTS)
+
+test-all: setup compile ## set up, then run the slow tests too: the wheel, the book in a browser, every notebook from nothing
+	@$(PYTEST) -m "slow or not slow" --durations=15 $(TESTS)
 
 processors: setup ## run the library's tests as on other processors, with other BLAS loops, and on a busy machine
 	@$(BIN)/python tests/processors.py
@@ -113,5 +113,5 @@ lock: setup ## resolve pyproject.toml into requirements.lock and requirements.tx
 	@$(BIN)/python -m pytest -q -k "lock or pins or registry" tests/companion/test_packaging.py
 
 clean: ## delete .venv, caches and build products
-	rm -rf $(VENV) .cache build dist *.egg-info _build book/notebooks book/_generated
+	rm -rf $(VENV) .cache build dist *.egg-info _build book/_generated book/_build
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

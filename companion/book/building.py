@@ -14,7 +14,7 @@ from ..checkout import BOOK, NOTEBOOKS, RESULTS, ROOT
 from ..errors import ConfigurationError
 from ..results import provenance
 from ..wording import duration
-from .generating import generate
+from .generating import GENERATED, generate
 from .one_chapter import in_its_own_process
 from .rendering import render
 
@@ -45,7 +45,8 @@ def build(
     out : path, optional
         The pages come to ``_build/html`` in here, by default in the project's folder.
     source : path
-        The book's sources; executed notebooks and generated pages are written into this folder.
+        The book's sources; they are copied to ``_build/source`` in ``out``, and executed notebooks and generated
+        pages added there.
     notebooks : path
         The chapters' notebooks.
     results : path
@@ -71,7 +72,11 @@ def build(
     if jobs < 1:
         raise ConfigurationError("jobs", f"is {jobs}; it must be at least 1.")
     chapters = [dataclasses.replace(chapter, folder=Path(notebooks)) for chapter in CHAPTERS.values()]
-    shown = empty(source / "notebooks")
+    staged = out / "_build" / "source"
+    shutil.rmtree(staged, ignore_errors=True)
+    shutil.copytree(source, staged, ignore=shutil.ignore_patterns("notebooks", GENERATED, "__pycache__"))
+    shown = staged / "notebooks"
+    shown.mkdir()
     if execute:
         say(f"book: executing {len(chapters)} chapters, {min(AT_ONCE, jobs)} at a time")
         execute_all(chapters, shown, out / "_build" / "chapters", jobs, say)
@@ -80,15 +85,15 @@ def build(
         for chapter in chapters:
             shutil.copyfile(chapter.source(), shown / chapter.file)
     say("book: generating landing page, claims and status from the stored results")
-    generate(source, Path(results), chapters, executed=execute)
+    generate(staged, Path(results), chapters, executed=execute)
     say("book: rendering; warnings are errors, and every link is followed")
-    page = render(source, out) / "index.html"
+    page = render(staged, out) / "index.html"
     say(f"book: done in {duration(time.monotonic() - began)}; open {page.resolve()}")
     return page
 
 
 def empty(folder: Path) -> Path:
-    """A folder with nothing in it: a run that fails must not leave yesterday's pages to be taken for today's."""
+    """A folder with nothing in it."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     return folder

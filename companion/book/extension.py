@@ -15,7 +15,9 @@ line ends within a number or before the comma after a formula.
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,16 +27,19 @@ from sphinx import addnodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
 
-from ..chapters import chapter
-from ..checkout import ROOT
+from ..chapters import CHAPTERS, chapter
+from ..checkout import RESULTS, ROOT
 from ..experiments.config import Experiment
 from ..experiments.paper import PAPER
 from ..wording import DATA, number, unbroken
 from . import equations
 from .equations import EQUATIONS, Equation
+from .generating import generate
+from .rendering import STAGED
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
+    from sphinx.config import Config
     from sphinx.environment import BuildEnvironment
 
 __all__ = ["setup"]
@@ -347,8 +352,27 @@ def _verbatim(node: nodes.Node) -> bool:
     return False
 
 
+# -- plain Jupyter Book ----------------------------------------------------------------------------------------
+
+
+def _check_folder(app: Sphinx, config: Config) -> None:
+    """End a build of the whole checkout with one sentence, and without Jupyter Book's traceback."""
+    if Path(app.srcdir) == ROOT:
+        sys.exit("The book is in the folder book; type: jupyter-book build book --config _config.yml")
+
+
+def _generate(app: Sphinx, config: Config) -> None:
+    """Write the pages that come from results, unless ``nystrom book`` has done so."""
+    source = Path(app.srcdir)
+    if not os.environ.get(STAGED) and (source / "notebooks").is_dir():
+        generate(source, RESULTS, list(CHAPTERS.values()), executed=False)
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """What Sphinx calls."""
+    app.connect("config-inited", _check_folder, priority=100)
+    # before sphinx-external-toc lists the files to leave out
+    app.connect("config-inited", _generate, priority=200)
     app.add_directive("equation-links", EquationLinks)
     app.add_directive("equation-index", EquationIndex)
     app.add_directive("equation-tests", EquationTests)

@@ -12,12 +12,13 @@ from pathlib import Path
 from ..checkout import ROOT
 from . import links
 from .errors import BookError
-from .guard import require_jupyter_book
 from .lightening import lighten
 
 CONFIG = ROOT / "_config.yml"
 #: Read by the book's Sphinx extension: where the launch buttons lead.
 REPOSITORY = "NYSTROM_REPOSITORY"
+#: Read by the extension, too: the generated pages are there already.
+STAGED = "NYSTROM_STAGED"
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _SHOWN = 40
 
@@ -39,7 +40,6 @@ def render(source: Path, out: Path, config: Path = CONFIG) -> Path:
     Path
         The folder of the pages.
     """
-    require_jupyter_book()
     html = out / "_build" / "html"
     for old in (html, out / "_build" / ".doctrees"):
         shutil.rmtree(old, ignore_errors=True)
@@ -82,7 +82,7 @@ def _first(lines: list[str]) -> str:
 
 def _environment() -> dict[str, str]:
     repository = own_repository()
-    return {**os.environ, "PYTHONWARNINGS": "ignore", **({REPOSITORY: repository} if repository else {})}
+    return {**os.environ, "PYTHONWARNINGS": "ignore", STAGED: "1", **({REPOSITORY: repository} if repository else {})}
 
 
 def own_repository() -> str | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 import traceback
 from collections.abc import Sequence
+from typing import Any, NoReturn
 
 import click
 
@@ -15,8 +16,6 @@ from .arena import arena
 from .base import GROUP, Group, check_locale, end_like_ctrl_c, one_sentence, speak_plainly, tell
 from .beyond import beyond
 from .book import book
-from .compare import compare
-from .data import data
 from .listing import list_chapters, params
 from .optimise import optimise
 from .paper import paper
@@ -27,7 +26,15 @@ from .verify import verify
 __all__ = ["main", "nystrom"]
 
 
-@click.group("nystrom", cls=Group, **GROUP)
+class Nystrom(Group):
+    """The group of all commands; an error ends it with one sentence and an exit code."""
+
+    def main(self, args: Sequence[str] | None = None, *_: Any, **__: Any) -> NoReturn:
+        """Do what the command line says, then exit."""
+        sys.exit(_status(list(sys.argv[1:] if args is None else args)))
+
+
+@click.group("nystrom", cls=Nystrom, **GROUP)
 @click.version_option(package_name="nystrom-lib", prog_name="nystrom")
 def nystrom() -> None:
     """Nyström samples and their local optimisation: the chapters, experiments and data of arXiv 2203.13284.
@@ -46,16 +53,15 @@ def nystrom() -> None:
     """
 
 
-for _command in (list_chapters, params, run, sweep, book, data, optimise, verify, compare, paper, beyond, arena):
+for _command in (list_chapters, params, run, sweep, book, optimise, verify, paper, beyond, arena):
     nystrom.add_command(_command)
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def main() -> None:
     """Do what the command line says, then end the process with its exit code."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
     speak_plainly()
     end_like_ctrl_c()
-    sys.exit(_status(words))
+    nystrom.main()
 
 
 def _status(words: list[str]) -> int:

@@ -11,8 +11,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from ..atomic_write import without_temporary
-from ..errors import CompanionError, ConfigurationError
+from ..errors import ConfigurationError
 
 #: Where runs go unless they are told to go elsewhere: below the folder one is in.
 RUNS = Path("runs")
@@ -76,15 +75,3 @@ def _count(path: Path) -> int:
         return 0
     return int(count)
 
-
-def results_of(run: Path) -> dict[str, Path]:
-    """The results files of a run's folder by name; of a results file, itself."""
-    if run.is_file():
-        return {run.stem: run}
-    if not run.is_dir():
-        raise ConfigurationError("RUN", f"is {str(run)!r}, which is neither a folder nor a file.")
-    files = {path.stem: path for path in without_temporary((run / "results").glob("*.parquet"))}
-    files = files or {path.stem: path for path in without_temporary(run.glob("*.parquet"))}
-    if not files:
-        raise CompanionError(f"The folder {run} holds no results (no .parquet file in it or in its folder results).")
-    return files

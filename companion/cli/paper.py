@@ -35,7 +35,7 @@ def paper(
 
     With no NAMES all of them, which takes a while; NAMES may be patterns. Every finished repetition is on disk before
     the next begins: after Ctrl-C, or a crash, the same command goes on where it stopped. Figure 5 uses a labelled
-    stand-in where the MiniBooNE data are not here (see nystrom data --help).
+    stand-in where the MiniBooNE data are not here (nystrom_lib.datasets.fetch_miniboone() fetches them).
 
     \b
     Examples:

@@ -83,7 +83,6 @@ def run(
 
     this = chapter(name)
     values = merged(file, pairs)
-    check_extras(this, dask)
     settings = this.settings(values, profile)
     this.ready(settings)
     check_cluster(this, [settings], dask)
@@ -93,10 +92,6 @@ def run(
     execute_chapter(this, values, folder, profile=profile, jobs=jobs, dask=dask, resume=resume)
     click.echo(f"{this.title}: done in {duration(time.monotonic() - began)}.")
     click.echo(_left_behind(folder))
-
-
-def check_extras(this: Chapter, dask: str | None) -> None:
-    """What a run needs besides its notebook, before it begins."""
 
 
 def check_cluster(this: Chapter, runs: Iterable[Settings], dask: str | None) -> None:

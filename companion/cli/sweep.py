@@ -1,57 +1,40 @@
-"""``nystrom sweep``: several runs of a chapter side by side, then one page that compares them."""
+"""``nystrom sweep``: a chapter once for each value of a parameter, and one table of the results."""
 
 from __future__ import annotations
 
 import itertools
-import json
 import re
-import time
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..atomic_write import write_text
+from ..atomic_write import without_temporary, write_text
 from ..errors import CompanionError, ConfigurationError, Interrupted
-from ..wording import duration
+from ..wording import PLAIN
 from . import folders
-from .base import Command, tell
-from .run import DASK, FILE, JOBS, PROFILE, check_cluster, check_extras, execute_chapter, split
+from .base import Command, table, tell
+from .run import DASK, FILE, JOBS, PROFILE, check_cluster, execute_chapter, split
 
 if TYPE_CHECKING:
-    from ..chapters import Chapter
+    import pandas as pd
 
-RECORD = "sweep.json"
+    from ..chapters import Chapter
+    from ..results.table import Results
 
 
 @dataclass(frozen=True)
 class Member:
-    """One run of a sweep.
-
-    Attributes
-    ----------
-    label : str
-        What is particular to it: ``"rho = 0.25"``.
-    folder : str
-        Its folder, below that of the sweep.
-    parameters : dict
-        All its parameters.
-    status : str
-        ``"to do"``, ``"done"``, or why it failed.
-    seconds : float
-        How long it took.
-    """
+    """One run of a sweep: its label, the name of its folder, and its parameters."""
 
     label: str
     folder: str
     parameters: dict[str, Any]
-    status: str = "to do"
-    seconds: float = 0.0
 
 
-@click.command("sweep", cls=Command, short_help="run a chapter several times and compare the runs")
+@click.command("sweep", cls=Command, short_help="run a chapter once for each value of a parameter")
 @click.argument("name")
 @click.option(
     "-p", "--parameter", "pairs", multiple=True, required=True, metavar="KEY=VALUE,VALUE,…",
@@ -60,30 +43,21 @@ class Member:
 @PROFILE
 @FILE
 @click.option(
-    "--out", type=click.Path(path_type=Path), metavar="DIR",
-    help="The folder of the sweep, new or empty; by default the next of runs/NAME-sweep-001, -002, …",
+    "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
+    help="The folder of the sweep; by default the next of runs/NAME-sweep-001, -002, …",
 )  # fmt: skip
 @JOBS
 @DASK
-@click.option("--resume", is_flag=True, help="Go on with the sweep in --out: runs that are done are not done again.")
 def sweep(
-    name: str,
-    pairs: tuple[str, ...],
-    profile: str,
-    file: Path | None,
-    out: Path | None,
-    jobs: int | None,
+    name: str, pairs: tuple[str, ...], profile: str, file: Path | None, out: Path | None, jobs: int | None,
     dask: str | None,
-    resume: bool,
-) -> None:
-    """Run chapter NAME several times and compare the runs on one page.
+) -> None:  # fmt: skip
+    """Run chapter NAME once for each value and print one table of all results.
 
     Commas outside brackets separate the values, so a parameter that is a list takes one list in brackets for each
-    run. All values are checked before the first run starts. A run that fails does not stop the others; the page says
-    so, and the exit code is 1.
-
-    The sweep leaves a folder for each run (see nystrom run --help), and beside them comparison.html, with the figures
-    of all runs next to each other, and comparison.csv, a table of their results.
+    run. All values are checked before the first run starts. A run that fails does not stop the others; the exit code
+    is then 1. Each run leaves a folder (see nystrom run --help); the table is also written to sweep.csv. The same
+    command with the --out of a stopped sweep goes on from there: finished runs are kept.
 
     \b
     Examples:
@@ -94,36 +68,26 @@ def sweep(
     from ..chapters import chapter
 
     this = chapter(name)
-    check_extras(this, dask)
     members = _members(this, profile, file, pairs)
     check_cluster(this, [this.settings(member.parameters) for member in members], dask)
-    if resume and out is None:
-        raise ConfigurationError("--resume", "needs --out with the folder of the sweep to go on with.")
-    folder = _resumed(out, members) if resume and out is not None else _new(name, out)
-    members = _known(folder, members)
-    this.source()
+    if out is not None:
+        folders.check_writable("--out", out)
+    folder = out or folders.next_folder(f"{name}-sweep")
+    failed = []
     try:
-        for place, member in enumerate(members):
-            if member.status != "done":
-                tell(f"run {place + 1} of {len(members)}: {member.label}")
-                members[place] = _one(this, member, folder, profile=profile, jobs=jobs, dask=dask)
-                _record(folder, name, members)
+        for place, member in enumerate(members, start=1):
+            tell(f"run {place} of {len(members)}: {member.label}")
+            if not _run(this, member, folder, profile=profile, jobs=jobs, dask=dask):
+                failed.append(member.label)
     except KeyboardInterrupt:
-        done, stored = sum(member.status == "done" for member in members), folders.repetitions_stored(folder)
         raise Interrupted(
-            f"Stopped: {done} of {len(members)} runs are done in {folder}, and {stored} repetitions of the next are "
-            f"stored; the same command with --out {folder} --resume goes on from there."
+            f"Stopped: {place - 1} of {len(members)} runs are done in {folder}; the same command with --out {folder} "
+            "goes on from there, and finished repetitions are kept."
         ) from None
-    _finish(this, folder, members)
-
-
-def _finish(this: Chapter, folder: Path, members: list[Member]) -> None:
-    from .side_by_side import write
-
-    page, summary = write(folder, f"{this.title} ({this.section})", members)
-    click.echo(summary)
-    click.echo(f"\npage   {page}\ntable  {page.with_suffix('.csv')}")
-    failed = [member.label for member in members if member.status != "done"]
+    summary = summarise(folder, members)
+    write_text(folder / "sweep.csv", summary.to_csv(index=False))
+    click.echo(_text(summary))
+    click.echo(f"\ntable  {folder / 'sweep.csv'}")
     if failed:
         raise CompanionError(f"{len(failed)} of {len(members)} runs failed: {', '.join(failed)}.")
 
@@ -154,81 +118,68 @@ def _members(this: Chapter, profile: str, file: Path | None, pairs: Iterable[str
     choices = {key: values_of(text) for key, text in split(pairs).items()}
     varied = [key for key, values in choices.items() if len(values) > 1]
     members = []
-    for place, values in enumerate(itertools.product(*choices.values()), start=1):
+    for values in itertools.product(*choices.values()):
         given = dict(zip(choices, values, strict=True))
         settings = this.settings({**base, **given}, profile)
         this.ready(settings)
         label = ", ".join(f"{key} = {given[key]}" for key in varied or choices)
-        folder = f"{place:02d}_" + re.sub(r"[^\w.+=-]+", "_", label.replace(" ", ""), flags=re.ASCII)[:80]
+        folder = re.sub(r"[^\w.+=-]+", "_", label.replace(" ", ""), flags=re.ASCII)[:80]
         members.append(Member(label, folder, settings.to_plain()))
     for one, other in itertools.combinations(members, 2):
-        if one.parameters == other.parameters:
+        if one.parameters == other.parameters or one.folder == other.folder:
             raise ConfigurationError("-p", f"asks for the same run twice ({one.label} and {other.label}).")
     return members
 
 
-def _one(this: Chapter, member: Member, folder: Path, **how: Any) -> Member:
+def _run(this: Chapter, member: Member, folder: Path, **how: Any) -> bool:
+    """Run one member unless it is finished already; False if it failed."""
     from ..notebook.execute import read_record
 
-    began = time.monotonic()
+    record = read_record(folder / member.folder)
+    if record is not None and record.get("status") == "finished" and record["parameters"] == member.parameters:
+        tell("finished before")
+        return True
     try:
-        begun = read_record(folder / member.folder) is not None
-        execute_chapter(this, member.parameters, folder / member.folder, resume=begun, **how)
-        status = "done"
+        execute_chapter(this, member.parameters, folder / member.folder, resume=record is not None, **how)
     except CompanionError as error:
-        status = " ".join(str(error).split())
-        tell(status)
-    seconds = time.monotonic() - began
-    if status == "done":
-        tell(f"done in {duration(seconds)}")
-    return replace(member, status=status, seconds=seconds)
+        tell(" ".join(str(error).split()))
+        return False
+    return True
 
 
-def _record(folder: Path, name: str, members: list[Member]) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    record = {"chapter": name, "runs": [asdict(member) for member in members]}
-    write_text(folder / RECORD, json.dumps(record, indent=1, ensure_ascii=False) + "\n")
+def summarise(folder: Path, members: list[Member]) -> pd.DataFrame:
+    """A row for each set of results of each run: medians over its repetitions, before and after the descent."""
+    import pandas as pd
+
+    from ..results.table import Results
+
+    rows: list[dict[str, Any]] = []
+    for member in members:
+        for path in without_temporary((folder / member.folder / "results").glob("*.parquet")):
+            rows.append({"run": member.label, "results": path.stem, **_medians(Results.load(path))})
+    return pd.DataFrame(rows) if rows else pd.DataFrame({"run": [member.label for member in members]})
 
 
-def _recorded(folder: Path) -> list[Mapping[str, Any]]:
-    try:
-        runs = json.loads((folder / RECORD).read_text(encoding="utf-8"))["runs"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return []
-    return [run for run in runs if isinstance(run, dict)] if isinstance(runs, list) else []
+def _medians(results: Results) -> dict[str, Any]:
+    """The medians of the criteria that the run has computed."""
+    from ..results.summary import change
+
+    experiment = results.experiment
+    row: dict[str, Any] = {"n": experiment.n, "repetitions": len(results.outcomes)}
+    for quantity, name in PLAIN.items():
+        if quantity in results.table.columns:
+            before, after = change(results, quantity).medians
+            row |= {f"{name} before": before, f"{name} after": after}
+    return row
 
 
-def _new(name: str, out: Path | None) -> Path:
-    if out is not None and out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise ConfigurationError(
-            "--out", f"is {str(out)!r}, which is not an empty folder; go on with a sweep by --resume, or name another."
-        )
-    if out is not None:
-        folders.check_writable("--out", out)
-    return out or folders.next_folder(f"{name}-sweep")
+def _text(summary: pd.DataFrame) -> str:
+    numeric = [place for place, name in enumerate(summary.columns) if summary[name].dtype.kind in "if"]
+    rows = [[_shown(value) for value in row] for row in summary.itertuples(index=False)]
+    return table(list(summary.columns), rows, right=numeric)
 
 
-def _resumed(out: Path, members: list[Member]) -> Path:
-    if not out.is_dir():
-        raise ConfigurationError("--out", f"is {str(out)!r}, where there is no sweep to resume.")
-    ours = {member.folder for member in members}
-    if any(run.get("folder") not in ours for run in _recorded(out)):
-        raise ConfigurationError("--out", f"is {str(out)!r}, the folder of another sweep; its values must be the same.")
-    return out
-
-
-def _known(folder: Path, members: list[Member]) -> list[Member]:
-    """The members, with what an earlier call has done already."""
-    done = {
-        run["folder"]: run
-        for run in _recorded(folder)
-        if run.get("status") == "done" and (folder / str(run.get("folder"))).is_dir()
-    }
-
-    def known(member: Member) -> Member:
-        earlier = done.get(member.folder)
-        if earlier is None or earlier.get("parameters") != json.loads(json.dumps(member.parameters)):
-            return member
-        return replace(member, status="done", seconds=float(earlier.get("seconds", 0.0)))
-
-    return [known(member) for member in members]
+def _shown(value: Any) -> str:
+    if isinstance(value, float):
+        return "" if value != value else f"{value:.4g}"
+    return str(value)

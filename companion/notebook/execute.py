@@ -1,6 +1,6 @@
 """Runs a chapter's notebook with papermill and leaves a folder: notebook, page, figures, results, log.
 
-The parameters are checked before anything starts. papermill is used as a library, with a kernel of our own choosing.
+The parameters are checked before anything starts. papermill is used as a library.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import os
 import shutil
 import socket
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -32,7 +31,6 @@ from ..results import provenance
 from ..settings import Plain, Settings
 from .clean import ERROR_TAG, INJECTED, clean, read_notebook, tags, write_notebook
 from .html_page import write_html
-from .kernel import kernel_class
 from .page import DASK, JOBS, RUN_FOLDER
 
 logger = logging.getLogger(__name__)
@@ -99,7 +97,7 @@ def execute(
     target = folder / f"{this.name}.ipynb"
     with _logging_to(folder / LOG), _following(folder / LOG, progress and sys.stderr.isatty()):
         try:
-            run_notebook(this, settings, target, environment, log=folder / LOG, progress=progress)
+            run_notebook(this, settings, target, environment, progress=progress)
         except KeyboardInterrupt:
             record.end("interrupted")
             raise Interrupted(
@@ -133,7 +131,6 @@ def run_notebook(
     target: Path,
     environment: Mapping[str, str] | None = None,
     *,
-    log: Path | None = None,
     progress: bool = True,
     cwd: Path | None = None,
 ) -> NotebookNode:
@@ -149,8 +146,6 @@ def run_notebook(
         The notebook to write.
     environment : mapping, optional
         Variables for the kernel.
-    log : Path, optional
-        Where the kernel's process writes what does not go through a cell.
     progress : bool
         Show a bar where there is a terminal?
     cwd : Path, optional
@@ -161,7 +156,7 @@ def run_notebook(
     target.unlink(missing_ok=True)
     values = {name: _listed(value) for name, value in this.changed(settings).items()}
     _loopback()
-    with tempfile.TemporaryDirectory(prefix="nystrom-") as scratch:
+    with _variables(environment or {}):
         try:
             papermill.execute_notebook(
                 str(this.source()).translate(_BRACES),
@@ -177,7 +172,6 @@ def run_notebook(
                     "file": sys.stderr,
                     "disable": not (progress and sys.stderr.isatty()),
                 },
-                kernel_manager_class=kernel_class(Path(scratch), log or Path(os.devnull), environment or {}),
                 record_timing=False,
                 shutdown_kernel="immediate",
                 cwd=None if cwd is None else str(cwd),
@@ -199,6 +193,18 @@ def run_notebook(
             if target.is_file():
                 write_notebook(clean(read_notebook(target)), target)
     return read_notebook(target)
+
+
+@contextmanager
+def _variables(values: Mapping[str, str]) -> Iterator[None]:
+    """Set environment variables for a while: a kernel inherits them."""
+    before = dict(os.environ)
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
 
 
 def _loopback() -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import json
 import os
 import queue
+import shutil
 import subprocess
 import sys
 import threading
@@ -14,8 +14,8 @@ import time
 from pathlib import Path
 from typing import Any, Self
 
-from companion.book.pdf import find_browser as find
-
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+ON_A_MAC = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
 #: The width of a phone's screen.
 PHONE = 390
 
@@ -37,6 +37,12 @@ OPTIONS = (
 
 # Chromium reads commands from descriptor 3 and answers on 4.
 _START = "import os, sys; r, w, *args = sys.argv[1:]; os.dup2(int(r), 3); os.dup2(int(w), 4); os.execvp(args[0], args)"
+
+
+def find() -> str | None:
+    """The Chromium or Chrome on this machine, if there is one."""
+    found = next((path for name in NAMES if (path := shutil.which(name))), None)
+    return found or (str(ON_A_MAC) if ON_A_MAC.exists() else None)
 
 
 class BrowserError(Exception):
@@ -221,15 +227,3 @@ class Tab:
         for over_x, over_y in places[1:]:
             self.ask("Input.dispatchMouseEvent", type="mouseMoved", x=over_x, y=over_y, button="left", buttons=1)
         self.ask("Input.dispatchMouseEvent", type="mouseReleased", x=to_x, y=to_y, **pressed)
-
-    def touch(self, *places: tuple[float, float]) -> None:
-        """A finger put down at the first place, moved over the others, lifted."""
-        self.ask("Emulation.setTouchEmulationEnabled", enabled=True)
-        for kind, (x, y) in zip(["touchStart"] + ["touchMove"] * (len(places) - 1), places, strict=True):
-            self.ask("Input.dispatchTouchEvent", type=kind, touchPoints=[{"x": x, "y": y}])
-        self.ask("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
-
-    def screenshot(self, path: Path, whole: bool = False) -> None:
-        """A picture of what is to be seen, or of the whole page."""
-        answer = self.ask("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
-        path.write_bytes(base64.b64decode(answer["data"]))

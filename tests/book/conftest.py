@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,14 +10,8 @@ import pytest
 from bs4 import BeautifulSoup
 
 from companion import book
-from companion.checkout import BOOK
 
 from .browser import Browser, Tab
-
-
-def copy_of_the_sources(folder: Path) -> Path:
-    """The book's sources without what a build leaves in them."""
-    return shutil.copytree(BOOK, folder, ignore=shutil.ignore_patterns("notebooks", "_generated", "__pycache__"))
 
 
 @pytest.fixture(scope="session")
@@ -35,7 +28,7 @@ def built(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
         assert done.exists(), f"the book could not be built: {failed.read_text(encoding='utf-8')}"
         return folder / "_build" / "html"
     try:
-        page = book.build(execute=False, source=copy_of_the_sources(folder / "source"), out=folder, say=lambda _: None)
+        page = book.build(execute=False, out=folder, say=lambda _: None)
     except BaseException as error:
         failed.write_text(str(error), encoding="utf-8")
         raise

@@ -10,7 +10,6 @@ import importlib
 import importlib.util
 import inspect
 import re
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,7 +18,7 @@ from bs4 import BeautifulSoup, Tag
 from companion.book.equations import EQUATIONS
 from companion.book.extension import named_equations
 from companion.book.rendering import own_repository
-from companion.checkout import BOOK, ROOT
+from companion.checkout import BOOK
 
 pytest.importorskip("sklearn", reason="scikit-learn, which one of the pages is about, is not installed")
 
@@ -55,11 +54,6 @@ EXAMPLES = {
     for name, each in (DOCUMENTED | CALLED).items()
     if ">>>" in (text := inspect.getdoc(each) or "")
 }
-
-
-def test_the_pages_are_read() -> None:
-    assert {"nystrom_lib.radial_skd", "nystrom_lib.datasets.magic", "companion.run"} <= set(FUNCTIONS)
-    assert len(EXAMPLES) > 50 and "nystrom_lib.Kernel.matrix" in CALLED
 
 
 def without_types(function: Any) -> list[str]:
@@ -103,17 +97,6 @@ def unknown_names(examples: list[doctest.Example]) -> set[str]:
 def test_an_example_imports_what_it_uses() -> None:
     """Catches what runs as a doctest, among the names of its module, and not where a reader pastes it."""
     assert {name: missing for name, each in EXAMPLES.items() if (missing := unknown_names(each))} == {}
-
-
-def test_an_example_shows_something() -> None:
-    """Catches examples whose answer is 0 and nothing else."""
-    nothing = re.compile(r"(array\()?[\[\]\s0.,-]*\)?\s*")
-    empty = [
-        name
-        for name, each in EXAMPLES.items()
-        if (shown := [example.want for example in each if example.want]) and all(map(nothing.fullmatch, shown))
-    ]
-    assert empty == []
 
 
 # -- "Eq. (5)" ------------------------------------------------------------------------------------------------------
@@ -164,25 +147,6 @@ def test_signatures_have_types_as_they_are_written(pages: dict[str, BeautifulSou
 
 
 # -- repository -----------------------------------------------------------------------------------------------------
-
-
-def test_without_a_repository_nothing_leads_to_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    spec = importlib.util.spec_from_file_location("companion_sphinx", ROOT / "book/_extensions/companion_sphinx.py")
-    assert spec is not None and spec.loader is not None
-    extension = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(extension)
-
-    def options(url: str) -> dict[str, Any]:
-        monkeypatch.setenv("NYSTROM_REPOSITORY", url)
-        given = {"repository_url": "x", "use_repository_button": True, "launch_buttons": {"binderhub_url": "y"}}
-        config = SimpleNamespace(html_theme_options=given)
-        extension.use_own_repository(None, config)
-        return config.html_theme_options
-
-    assert options("") == {"repository_url": "", "use_repository_button": False, "launch_buttons": {}}
-    known = options("https://github.com/a/b")
-    assert known["repository_url"] == "https://github.com/a/b"
-    assert known["launch_buttons"] and known["use_repository_button"]
 
 
 def test_buttons_and_links_are_there_if_there_is_a_repository(pages: dict[str, BeautifulSoup]) -> None:

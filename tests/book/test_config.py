@@ -11,8 +11,6 @@ import pytest
 import yaml
 from jupyter_book.config import get_final_config, validate_yaml
 
-from companion.book import BookError
-from companion.book.guard import require_jupyter_book
 from companion.book.rendering import github_page
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -64,13 +62,6 @@ def test_every_key_is_where_jupyter_book_looks_for_it() -> None:
     assert idle(CONFIG) == []
 
 
-@pytest.mark.parametrize("where", [("html", "only_build_toc_files"), ("execute", "execution"), ("parse", "extensions")])
-def test_a_misplaced_key_is_noticed(where: Place) -> None:
-    wrong = copy.deepcopy(CONFIG)
-    wrong[where[0]][where[1]] = True
-    assert idle(wrong) == [where]
-
-
 def test_sphinx_executes_nothing_and_builds_what_the_contents_name() -> None:
     settings, _ = final(CONFIG)
     assert settings["nb_execution_mode"] == "off"
@@ -79,26 +70,6 @@ def test_sphinx_executes_nothing_and_builds_what_the_contents_name() -> None:
     options = settings["html_theme_options"]
     assert options["path_to_docs"] == ""
     assert options["launch_buttons"]["binderhub_url"] and options["launch_buttons"]["colab_url"]
-
-
-def test_our_own_extension_is_where_the_configuration_says() -> None:
-    for name, folder in CONFIG["sphinx"]["local_extensions"].items():
-        assert (ROOT / folder / f"{name}.py").is_file()
-
-
-def test_what_asks_other_hosts_is_left_out() -> None:
-    extensions = CONFIG["sphinx"]["config"]["extensions"]
-    assert not {"sphinx_thebe", "sphinx.ext.intersphinx"} & set(extensions)
-
-
-@pytest.mark.parametrize("version", ["2.0.0", "2.1.0b1", "0.15.1"])
-def test_another_jupyter_book_is_refused_with_a_sentence(version: str) -> None:
-    with pytest.raises(BookError, match=rf"jupyter-book is {version}; it must be a 1\.x, because"):
-        require_jupyter_book(version)
-
-
-def test_the_jupyter_book_that_is_installed_will_do() -> None:
-    assert require_jupyter_book().startswith("1.")
 
 
 @pytest.mark.parametrize(

@@ -24,10 +24,6 @@ def named(part: dict[str, Any]) -> Iterator[str]:
 CONTENTS = list(named(yaml.safe_load((BOOK / "_toc.yml").read_text(encoding="utf-8"))))
 
 
-def test_no_page_is_named_twice() -> None:
-    assert len(CONTENTS) == len(set(CONTENTS))
-
-
 def test_every_page_is_named_and_every_name_is_a_page() -> None:
     written = {
         path.relative_to(BOOK).with_suffix("").as_posix()
@@ -53,11 +49,6 @@ def test_an_idea_is_shown_and_then_proved() -> None:
         "notebooks/04_stochastic_gradients", "theory/stochastic",
         "theory/protocol",
     ]  # fmt: skip
-
-
-def test_what_is_looked_up_stands_at_the_end() -> None:
-    last = CONTENTS[CONTENTS.index("status") + 1 :]
-    assert last[:3] == ["theory/notation", "equations", "api/index"] and last[-1] == "references"
 
 
 def test_every_notebook_is_a_chapter(root: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from pathlib import Path
 
@@ -75,37 +74,6 @@ def test_the_pages_and_the_register_show_the_same_equations(root: Path) -> None:
     labels = sorted(label for page in pages for label in LABEL.findall(page))
     assert labels == sorted(equation.number for equation in EQUATIONS)
     assert sorted(label for page in pages for label in LINKS.findall(page)) == labels
-
-
-@pytest.mark.parametrize(
-    "change, expected",
-    [
-        ({"functions": ("radial_skd_gradiant",)}, "function radial_skd_gradiant"),
-        ({"tests": ("tests/book/test_links.py::test_nothing",)}, "test tests/book/test_links.py::test_nothing"),
-        ({"tests": ("tests/test_nowhere.py::test_x",)}, "test tests/test_nowhere.py::test_x"),
-        ({"chapters": ("bigausian",)}, "chapter bigausian"),
-        ({"page": "theory/proof"}, "label eq-5 on theory/proof"),
-        ({"page": "theory/nowhere"}, "label eq-5 on theory/nowhere"),
-    ],
-)
-def test_a_wrong_name_is_seen(root: Path, change: dict[str, object], expected: str) -> None:
-    """Catches a check that lets every row through."""
-    broken = dataclasses.replace(equations.equation("5"), **change)  # type: ignore[arg-type]
-    assert problems(broken, root) == [expected]
-
-
-def test_the_source_of_a_test_is_whole(root: Path) -> None:
-    """Catches decorators cut off, or a function cut short."""
-    test = equations.check("tests/nystrom_lib/test_lipschitz.py::test_numbers_of_the_appendix", root)
-    assert test.source.startswith("@pytest.mark.parametrize")
-    assert test.source.endswith("assert bound.step == pytest.approx(1 / bound.L, rel=1e-15)")
-    assert test.catches.startswith("Catches a wrong count of terms")
-
-
-def test_an_unknown_number_is_refused_by_name() -> None:
-    """Catches a line below an equation that is not in the register."""
-    with pytest.raises(ConfigurationError, match=r"number is '20' .*known: 1, 2, "):
-        equations.equation("20")
 
 
 @pytest.mark.parametrize(

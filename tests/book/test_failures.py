@@ -1,9 +1,11 @@
-"""What must stop a build does stop it, with a sentence."""
+"""What must stop a build does stop it, with a sentence; and the book by plain Jupyter Book."""
 
 from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,8 +14,6 @@ from companion import book
 from companion.book.rendering import render
 from companion.chapters import CHAPTERS
 from companion.errors import ChapterError, ConfigurationError
-
-from .conftest import copy_of_the_sources
 
 CONFIG = """
 title: Small
@@ -27,6 +27,7 @@ sphinx:
     mathjax_path: none.js
     html_static_path: [static]
 """
+JUPYTER_BOOK = Path(sys.executable).with_name("jupyter-book")
 
 
 def small_source(folder: Path, text: str) -> Path:
@@ -51,15 +52,6 @@ def test_a_page_that_loads_from_another_host_stops_the_build(tmp_path: Path) -> 
         render(source, tmp_path, source / "_config.yml")
 
 
-def test_a_sound_page_is_built_and_yesterdays_pages_are_gone(tmp_path: Path) -> None:
-    source = small_source(tmp_path / "source", "# Title\n\nWords.\n")
-    old = tmp_path / "_build" / "html" / "old.html"
-    old.parent.mkdir(parents=True)
-    old.write_text("yesterday", encoding="utf-8")
-    html = render(source, tmp_path, source / "_config.yml")
-    assert (html / "index.html").is_file() and not old.exists()
-
-
 def test_a_broken_notebook_stops_the_build(tmp_path: Path, root: Path) -> None:
     notebooks = shutil.copytree(root / "notebooks", tmp_path / "notebooks")
     for chapter in CHAPTERS.values():
@@ -68,23 +60,37 @@ def test_a_broken_notebook_stops_the_build(tmp_path: Path, root: Path) -> None:
         first = next(cell for cell in notebook["cells"] if "parameters" in cell["metadata"].get("tags", []))
         first["source"] = "raise ValueError('broken on purpose')"
         path.write_text(json.dumps(notebook), encoding="utf-8")
-    source = copy_of_the_sources(tmp_path / "source")
-    old = source / "notebooks" / next(iter(CHAPTERS.values())).file
-    old.parent.mkdir()
-    old.write_text("{}", encoding="utf-8")
     with pytest.raises(ChapterError, match=r"Chapter \w+ stopped at cell \d+.*broken on purpose") as caught:
-        book.build(source=source, notebooks=notebooks, out=tmp_path, jobs=1, say=lambda _: None)
-    assert caught.value.chapter in CHAPTERS
-    assert not old.exists() and not (tmp_path / "_build" / "html").exists()
+        book.build(notebooks=notebooks, out=tmp_path, jobs=1, say=lambda _: None)
+    assert caught.value.chapter in CHAPTERS and not (tmp_path / "_build" / "html").exists()
 
 
 def test_missing_results_stop_the_build(tmp_path: Path) -> None:
     (tmp_path / "results").mkdir()
-    source = copy_of_the_sources(tmp_path / "source")
     with pytest.raises(book.BookError, match=r"results/ holds no results of figure-2-n20, .*`make paper`"):
-        book.build(False, source=source, results=tmp_path / "results", out=tmp_path, say=lambda _: None)
+        book.build(False, results=tmp_path / "results", out=tmp_path, say=lambda _: None)
 
 
 def test_no_cores_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="jobs is 0; it must be at least 1"):
-        book.build(jobs=0, source=tmp_path, out=tmp_path)
+        book.build(jobs=0, out=tmp_path)
+
+
+def test_jupyter_book_in_the_wrong_folder_says_what_to_type(root: Path) -> None:
+    """``jupyter-book build .``"""
+    done = subprocess.run([JUPYTER_BOOK, "build", "."], cwd=root, capture_output=True, text=True)
+    last = done.stderr.strip().splitlines()[-1]
+    assert last == "The book is in the folder book; type: jupyter-book build book --config _config.yml"
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+
+
+@pytest.mark.slow
+def test_plain_jupyter_book_builds_the_book_without_warnings(root: Path, tmp_path: Path) -> None:
+    """``jupyter-book build book --config _config.yml`` in a checkout with nothing generated."""
+    clone = tmp_path / "clone"
+    subprocess.run(["git", "clone", "--quiet", "--shared", root, clone], check=True)
+    command = [JUPYTER_BOOK, "build", "book", "--config", "_config.yml", "-W", "-n", "--keep-going"]
+    done = subprocess.run(command, cwd=clone, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    page = (clone / "book" / "_build" / "html" / "notebooks" / "05_bigaussian.html").read_text(encoding="utf-8")
+    assert "Figure 5.1 (the paper's Figure 1)" in page.replace("’", "'")

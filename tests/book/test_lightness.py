@@ -10,7 +10,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from companion.book import BookError
-from companion.book.lightening import lighten, with_icons
+from companion.book.lightening import with_icons
 
 from . import browser as chromium
 from .browser import Tab
@@ -33,16 +33,6 @@ def test_an_icon_is_the_last_outline_of_its_name() -> None:
 def test_an_icon_that_the_theme_does_not_have_is_refused() -> None:
     with pytest.raises(BookError, match="names the icon 'star', which"):
         with_icons('<i class="fas fa-star"></i>', OUTLINES)
-
-
-def test_scripts_lose_their_source_maps_and_nothing_else(tmp_path: Path) -> None:
-    script = tmp_path / "_static" / "a.js"
-    script.parent.mkdir()
-    script.write_text("let x = 1;\n//# sourceMappingURL=a.js.map", encoding="utf-8")
-    (tmp_path / "_static" / "a.js.map").write_text("{}", encoding="utf-8")
-    lighten(tmp_path)
-    assert script.read_text(encoding="utf-8") == "let x = 1;\n"
-    assert list(tmp_path.rglob("*.map")) == []
 
 
 def test_no_page_asks_for_what_was_taken_out(built: Path, pages: dict[str, BeautifulSoup]) -> None:
@@ -73,14 +63,3 @@ def test_the_landing_page_weighs_at_most_600_kb(tab: Tab, built: Path) -> None:
     files = {Path(unquote(urlsplit(url).path)) for url in tab.requests if url.startswith("file:")}
     assert built / "intro.html" in files and any(path.name == "tex-chtml.js" for path in files)
     assert sum(len(gzip.compress(path.read_bytes(), 6)) for path in files) <= 600_000
-
-
-@needs_browser
-def test_icons_are_seen_and_as_large_as_letters(tab: Tab, built: Path) -> None:
-    tab.open(f"{built.as_uri()}/intro.html")
-    sizes = tab.run(
-        "[...document.querySelectorAll('svg.svg-inline--fa')].map(e => e.getBoundingClientRect())"
-        ".filter(box => box.width > 0).map(box => [box.width, box.height])"
-    )
-    assert len(sizes) >= 4
-    assert all(8 <= width <= 32 and 10 <= height <= 26 for width, height in sizes), sizes

@@ -10,7 +10,6 @@ import json
 import math
 import re
 import shutil
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,7 @@ from companion.checkout import BOOK
 
 from . import browser as chromium
 from .browser import PHONE, Tab
-from .test_browser import PALE, WIDE
+from .test_browser import WIDE
 
 needs_browser = pytest.mark.skipif(chromium.find() is None, reason="there is no Chromium or Chrome on this machine")
 
@@ -64,11 +63,6 @@ def test_the_best_possible_errors_are_the_library_s(rho: float, n: int) -> None:
     assert {len(errors) for errors in content.values()} == {playground.MOST_LANDMARKS}
     best = nl.best_rank_errors(nl.Gaussian(rho=rho), DATA, n, "trace").trace
     assert content[f"{rho:g}"][n - 1] == pytest.approx(best, rel=1e-8)
-
-
-def test_a_best_possible_error_that_rounding_hides_is_not_given() -> None:
-    assert stored()["best"]["1"][-1] is None
-    assert nl.best_rank_errors(nl.Gaussian(rho=1.0), DATA, 100, "trace").precision == "extended"
 
 
 # -- the page --------------------------------------------------------------------------------------------------
@@ -219,30 +213,6 @@ def test_where_double_precision_ends_no_digits_are_shown(page: Tab) -> None:
 
 
 @needs_browser
-def test_a_copy_of_a_landmark_changes_nothing(page: Tab) -> None:
-    S = START[:10]
-    twice = np.concatenate([S, S[:3]])
-    alone, both = (computed(page, "nystrom.traceError(D, S, 16)", each) for each in (S, twice))
-    assert both["lost"] is False
-    assert both["value"] == pytest.approx(alone["value"], rel=1e-12)
-
-
-@needs_browser
-def test_the_starts(page: Tab) -> None:
-    choose(page, "start", "k-means")
-    centres = sample(page)
-    nearest = np.linalg.norm(DATA[:, None] - centres[None], axis=2).argmin(axis=1)
-    means = np.array([DATA[nearest == k].mean(axis=0) for k in range(len(centres))])
-    assert np.abs(means - centres).max() < 1e-3
-    choose(page, "start", "clustered")
-    assert np.linalg.norm(sample(page) - [-0.75, 0.75], axis=1).max() < 0.8
-    page.run("document.querySelector('.pg-again').click()")
-    again = sample(page)
-    assert state(page, "start") == "random" and not np.array_equal(again, START)
-    assert all((DATA == point).all(axis=1).any() for point in again)
-
-
-@needs_browser
 def test_the_sliders(page: Tab) -> None:
     slide(page, "n", 29)
     assert np.array_equal(sample(page), START[:30])
@@ -255,53 +225,6 @@ def test_the_sliders(page: Tab) -> None:
 
 
 # -- what it shows ---------------------------------------------------------------------------------------------
-
-
-@needs_browser
-def test_play_and_pause(page: Tab) -> None:
-    button = "document.querySelector('.pg-play')"
-    page.run(f"{button}.click()")
-    page.wait_for("playground.state.steps > 5")
-    assert page.run(f"{button}.textContent") == "Pause"
-    page.run(f"{button}.click()")
-    count = state(page, "steps")
-    page.run("new Promise(done => setTimeout(() => done(true), 200))")
-    assert state(page, "steps") == count
-    assert page.run("document.querySelector('[data-of=trace] output').textContent").startswith("28.0 → ")
-    assert "× the best possible" in page.run("document.querySelector('[data-of=trace] small').textContent")
-
-
-@needs_browser
-def test_less_motion_shows_still_pictures(page: Tab) -> None:
-    page.prefer("light", motion="reduce")
-    page.run("document.querySelector('.pg-play').click()")
-    page.wait_for("playground.state.steps > 0")
-    assert state(page, "steps") == 40
-
-
-@needs_browser
-def test_it_comes_to_rest(page: Tab) -> None:
-    slide(page, "n", 4)
-    slide(page, "gamma", 4)
-    page.run("document.querySelector('.pg-play').click()")
-    page.wait_for("!playground.state.playing")
-    assert message(page).startswith("At rest after ") and "a local minimum of R" in message(page)
-    assert np.abs(nl.RadialSKD(nl.Gaussian(rho=16.0), DATA).gradient(sample(page))).max() * 2e-6 < 1e-4
-
-
-@needs_browser
-def test_first_scene_landmarks_repel_each_other(page: Tab) -> None:
-    def spacing() -> float:
-        S = sample(page)
-        return float(np.median((np.linalg.norm(S[:, None] - S[None], axis=2) + 9 * np.eye(len(S))).min(axis=1)))
-
-    scene(page, 0)
-    assert page.run("document.activeElement.className") == "pg-play"
-    before, began = spacing(), page.run("playground.state.history[0]")
-    steps(page, 200)
-    now = page.run("playground.state.history.at(-1)")
-    assert spacing() > 2 * before
-    assert now["R"] < 0.7 * began["R"] and now["trace"] < 0.7 * began["trace"]
 
 
 @needs_browser
@@ -318,21 +241,6 @@ def test_second_scene_too_long_a_step_blows_up_and_says_so(page: Tab) -> None:
     page.wait_for("!playground.state.playing")
     assert message(page).startswith("Thrown out: ")
     assert all(math.isfinite(entry["R"]) for entry in state(page, "history"))
-
-
-@needs_browser
-def test_third_scene_r_and_the_trace_error_part(page: Tab) -> None:
-    scene(page, 2)
-    steps(page, 800)
-    history = state(page, "history")
-    lowest = min(range(len(history)), key=lambda t: history[t]["trace"])
-    assert 10 < lowest < 700
-    assert history[-1]["R"] < 0.5 * history[lowest]["R"]
-    assert history[-1]["trace"] > 1.1 * history[lowest]["trace"]
-    choose(page, "target", "trace")
-    steps(page, 100)
-    after = page.run("playground.state.history.at(-1)")
-    assert after["trace"] < 0.9 * history[-1]["trace"] and after["R"] > history[-1]["R"]
 
 
 # -- by hand ---------------------------------------------------------------------------------------------------
@@ -368,24 +276,6 @@ def test_the_mouse_moves_adds_and_removes(page: Tab) -> None:
 
 
 @needs_browser
-def test_a_finger_moves_and_adds(page: Tab) -> None:
-    page.resize(PHONE, 844, phone=True)
-    k, before = lonely(page), sample(page)
-    x, y = mark(page, k)
-    side = page.run("document.querySelector('.pg-plane').clientWidth")
-    page.touch((x, y), (x + 2, y + 10), (x + 5, y + 25), (x + 5, y + 40))
-    # the whole way: the page did not take the finger for one that scrolls it
-    page.wait_for(f"playground.state.sample[{2 * k + 1}] < {before[k, 1] - 36 / side * 2.24}")
-    assert state(page, "held") == -1
-    box = page.run("document.querySelector('.pg-plane').getBoundingClientRect().toJSON()")
-    page.touch((box["left"] + 3, box["top"] + 3))
-    page.wait_for("playground.state.n === 51")
-    # a finger that moves over the picture scrolls the page and adds nothing
-    page.touch(*((box["left"] + 3, box["top"] + down) for down in (200, 150, 60)))
-    assert state(page, "n") == 51
-
-
-@needs_browser
 def test_the_keyboard_alone(page: Tab) -> None:
     for _ in range(3):  # past links, if any, to the picture
         page.press("Tab", "Tab", 9)
@@ -410,15 +300,6 @@ def test_the_keyboard_alone(page: Tab) -> None:
     page.wait_for("document.querySelector('.pg-landmarks').getAttribute('aria-label').includes('50 landmarks')")
 
 
-@needs_browser
-def test_a_landmark_that_is_held_stays_while_the_others_move(page: Tab) -> None:
-    page.run("playground.state.held = 3")
-    before = sample(page)
-    steps(page, 5)
-    moved = np.linalg.norm(sample(page) - before, axis=1)
-    assert moved[3] == 0.0 and np.delete(moved, 3).min() > 0.0
-
-
 def reddest(page: Tab) -> list[int]:
     """The colour of the data point that is missed most."""
     found: list[int] = page.run(
@@ -432,10 +313,8 @@ def reddest(page: Tab) -> list[int]:
 
 @needs_browser
 def test_by_day_by_night_and_on_a_phone(page: Tab) -> None:
-    assert page.run(PALE) == []
     by_day = reddest(page)
     page.run("document.documentElement.dataset.theme = 'dark'")
-    assert page.run(PALE) == []
     assert by_day[0] > 150 and reddest(page) != by_day
     page.resize(PHONE, 844, phone=True)
     assert page.run(WIDE) == []
@@ -446,12 +325,3 @@ def test_by_day_by_night_and_on_a_phone(page: Tab) -> None:
     )
     assert targets == []
     assert page.errors == [] and all(url.startswith("file:") for url in page.requests)
-
-
-@needs_browser
-def test_points_have_the_same_colours_in_the_book(page: Tab, built: Path) -> None:
-    alone = reddest(page)
-    page.open(f"{built.as_uri()}/playground.html")
-    page.wait_for("document.querySelector('.playground[data-ready]')")
-    red, green, _ = reddest(page)
-    assert red > 150 and abs(red - alone[0]) + abs(green - alone[1]) < 40

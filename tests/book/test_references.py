@@ -65,12 +65,3 @@ def test_the_paper_is_cited_as_everywhere_else(root: Path, entries: Bibliography
     assert [person.last_names[0] for person in paper.persons["author"]] == [
         author["family-names"] for author in preferred["authors"]
     ]
-
-
-@pytest.mark.parametrize(
-    "text, keys",
-    [("as {cite:t}`a2001b` says", {"a2001b"}), ("{cite:p}`a,b, c`", {"a", "b", "c"}), ("no {ref}`label`", set())],
-)
-def test_citations_are_found(text: str, keys: set[str]) -> None:
-    """Catches a pattern that sees no citation at all."""
-    assert cited(text) == keys

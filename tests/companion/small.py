@@ -47,10 +47,8 @@ def checksums(results: Results) -> dict[int, str]:
     return {j: outcome.checksum(timings=False) for j, outcome in results.outcomes.items()}
 
 
-# Children are forked by a server that has everything imported and compiled and has never started a thread pool: a
-# fresh interpreter would spend its life importing, and the kills would all hit the imports.
-context = multiprocessing.get_context("forkserver")
-context.set_forkserver_preload(["tests.companion.warm"])
+#: Each child is a new interpreter.
+context = multiprocessing.get_context("spawn")
 
 
 def start(target: Callable[..., Any], *arguments: Any) -> BaseProcess:
@@ -60,21 +58,18 @@ def start(target: Callable[..., Any], *arguments: Any) -> BaseProcess:
     return process
 
 
+def kill_when(process: BaseProcess, ready: Callable[[], bool]) -> None:
+    """SIGKILL once something is true."""
+    wait_until(ready)
+    assert process.pid is not None and process.is_alive()
+    os.kill(process.pid, signal.SIGKILL)
+    process.join()
+
+
 def guarded(target: Callable[..., Any], *arguments: Any) -> None:
     """A child that hangs says where, and ends."""
-    faulthandler.dump_traceback_later(50.0, exit=True)
+    faulthandler.dump_traceback_later(200.0, exit=True)
     target(*arguments)
-
-
-def kill_after(process: BaseProcess, seconds: float) -> bool:
-    """SIGKILL after so long; True if the process was still alive."""
-    process.join(max(0.0, seconds))
-    alive = process.is_alive()
-    assert process.pid is not None
-    if alive:
-        os.kill(process.pid, signal.SIGKILL)
-    process.join()
-    return alive and process.exitcode == -signal.SIGKILL
 
 
 def run_quietly(folder: Path, experiment: Experiment = EXPERIMENT, threads: int = 2) -> None:
@@ -131,7 +126,7 @@ def large_experiment(path: str) -> Experiment:
     )
 
 
-def wait_until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
+def wait_until(condition: Callable[[], bool], seconds: float = 200.0) -> None:
     """Wait for something to become true."""
     end = time.monotonic() + seconds
     while not condition():

@@ -1,10 +1,5 @@
 """The arena: what is tried, that a stopped run goes on, and that what is stored reads back. No time is compared."""
 
-import signal
-import subprocess
-import sys
-import time
-from collections import Counter
 from itertools import product
 from pathlib import Path
 
@@ -30,17 +25,6 @@ FEW = arena.Terms(MOST)
 @pytest.fixture(scope="module")
 def best() -> dict[str, float]:
     return arena.best_errors(["bigaussian-16"], FEW)
-
-
-def test_every_way_is_tried_on_every_problem() -> None:
-    wanted = list(arena.trials())
-    assert {(each.problem, each.way) for each in wanted} == {
-        (name, way) for name in PROBLEMS for way in (*arena.ENDING, *arena.DESCENTS)
-    }
-    assert len(set(wanted)) == len(wanted)
-    assert {each.budget for each in wanted} == {None, *arena.BUDGETS}
-    tries = Counter((each.problem, each.way, each.budget) for each in wanted)
-    assert set(tries.values()) == {arena.REPETITIONS} == {11}
 
 
 def test_the_stored_table_has_every_trial() -> None:
@@ -116,30 +100,6 @@ if __name__ == "__main__":
     with pool(2) as workers:
         list(workers.map(wait, [600.0] * 5))
 """
-
-
-@pytest.mark.parametrize("kind", [signal.SIGKILL, signal.SIGINT])
-def test_workers_end_with_the_process_that_began_them(kind: signal.Signals, tmp_path: Path) -> None:
-    """Catches workers that wait for ever for one who was killed, or let it wait until they are done."""
-    script = tmp_path / "parent.py"
-    script.write_text(WAITING)
-    parent = subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    assert parent.stdout is not None
-    children = [int(parent.stdout.readline()) for _ in range(2)]
-    parent.send_signal(kind)
-    assert parent.wait(60) != 0
-    end = time.monotonic() + 60
-    while (left := [child for child in children if _lives(child)]) and time.monotonic() < end:
-        time.sleep(0.05)
-    parent.stdout.close()
-    assert not left
-
-
-def _lives(number: int) -> bool:
-    try:
-        return "\nState:\tZ" not in Path(f"/proc/{number}/status").read_text()
-    except OSError:
-        return False
 
 
 def small(method: str, n: int = 5) -> Experiment:

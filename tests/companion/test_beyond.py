@@ -1,6 +1,5 @@
 """Beyond the paper: studies, questions and their answers, and what is stored."""
 
-import json
 import re
 
 import numpy as np
@@ -11,10 +10,10 @@ import nystrom_lib as nl
 from companion.chapters import chapter
 from companion.checkout import RESULTS
 from companion.claims import beyond, beyond_answers
-from companion.experiments.problems import BEYOND, PROBLEMS
+from companion.experiments.problems import BEYOND
 from companion.results.table import Results
 from companion.running.verifying import verify
-from companion.studies import arena, sphere, timings, uses
+from companion.studies import arena, sphere, uses
 from companion.studies import beyond as studies
 
 from ..lock import locked
@@ -43,14 +42,6 @@ def test_at_least_is_the_other_way_round() -> None:
     assert "at least 1.5" in beyond.answer("X15", {"a": 1.49}).text
 
 
-def test_numbers_that_pass_are_bold() -> None:
-    low, high = beyond.answer("X1", {"a": 0.5, "b": 0.96}), beyond.answer("X15", {"a": 1.0, "b": 2.0})
-    table = beyond.table(low, high, case="where")
-    assert list(table.columns) == ["where", "X1, at most 0.95", "X15, at least 1.5"]
-    assert table.to_numpy().tolist() == [["a", "**0.500**", "1.00"], ["b", "0.960", "**2.00**"]]
-    assert "**X1. Does" in low.text and "In part**: 1 of 2 cases pass." in low.text
-
-
 # -- what is stored --------------------------------------------------------------------------------------------------
 
 
@@ -63,6 +54,7 @@ def test_everything_is_stored_and_nothing_else() -> None:
         assert (stored.table["E_tr"] >= 1.0 - 1e-9).all(), name
 
 
+@pytest.mark.slow  # as the chapters do whenever nbval runs them
 @pytest.mark.parametrize(
     "name", ["breast-cancer.kmeans-trace", "bigaussian-16.uniform-weighted", "abalone.MiniBatchKMeans"]
 )
@@ -87,11 +79,6 @@ def test_the_stored_answers_are_those_of_the_numbers() -> None:
     assert [row.split("|")[1].strip() for row in rows] == list(beyond.QUESTIONS)
     answered = [bool(re.search(r"\*\*(yes|no|in part)\*\*", row)) for row in rows]
     assert answered == [question in answers for question in beyond.QUESTIONS]
-
-
-def test_without_results_there_are_no_answers(tmp_path) -> None:
-    assert beyond_answers.stored_answers(tmp_path) == {}
-    assert "make beyond" in beyond_answers.story({})
 
 
 # -- studies ---------------------------------------------------------------------------------------------------------
@@ -121,26 +108,6 @@ def test_the_simplest_of_equals_is_recommended() -> None:
     assert advice["at worst, times the lowest error"].iloc[1] == pytest.approx(1.5 / 1.1)
 
 
-def test_what_a_second_thread_gives_is_told_with_its_machine(tmp_path) -> None:
-    empty, said = timings.second_thread(tmp_path)
-    assert empty.empty and "no stored timings" in said
-    seconds = {"n": 50, "N": 2000, "d": 2, "one_s": 0.3, "two_s": 0.2, "both_s": 0.4}
-    details = {"date": "2026-11-17 07:00 UTC"}
-    stored = {"machine": "A, 2 cores", "details": details, "steps": 9, "rounds": 5, "problems": {"MAGIC": seconds}}
-    (tmp_path / "beyond").mkdir()
-    (tmp_path / "beyond" / "second_thread.json").write_text(json.dumps(stored))
-    table, said = timings.second_thread(tmp_path)
-    assert table.iloc[0].tolist() == ["MAGIC", 100_000, 0.3, 0.2, pytest.approx(1.5), pytest.approx(1.5)]
-    assert "9 steps" in said and "on 2026-11-17 on an A, 2 cores" in said
-
-
-def test_medians_of_trials() -> None:
-    trials = pd.DataFrame({"problem": "abalone", "way": "trace", "budget": [1.0, 1.0, 1.0], "seconds": [1.0, 1.1, 1.3],
-                           "E_tr": [1.3, 1.1, 1.2]})  # fmt: skip
-    row = arena.medians(trials).iloc[0]
-    assert (row["seconds"], row["E_tr"], row["trials"]) == (1.1, 1.2, 3)
-
-
 def test_ranks_that_agree_and_ranks_that_do_not() -> None:
     table = pd.DataFrame({"stage": "optimised", "R": [1.0, 2.0, 3.0], "E_tr": [1.1, 1.5, 9.0]})
     assert studies.rank_correlation(table) == pytest.approx(1.0)
@@ -166,19 +133,6 @@ def test_a_design_lies_in_its_region(way: str) -> None:
     assert ((sample >= 0.0) & (sample <= 1.0)).all()
 
 
-def test_as_many_uniform_landmarks_have_the_error_of_uniform_ones() -> None:
-    kernel, data = nl.Gaussian(rho=4.0), nl.datasets.bigaussian(N=200).X
-    error = uses._uniform_error(kernel, data, 13, 5, 0)
-    assert uses.worth(kernel, data, 10, error, 5, 0) == pytest.approx(1.3, rel=1e-6)
-
-
-def test_turned_scores_lie_on_each_other() -> None:
-    scores = np.random.default_rng(1).standard_normal((20, 2))
-    laid, off = uses.turned(scores @ np.array([[0.0, 1.0], [1.0, 0.0]]), scores)
-    np.testing.assert_allclose(laid, scores, atol=1e-12)
-    assert off < 1e-12
-
-
 def test_principal_components_of_a_full_sample_are_the_kernel_s() -> None:
     kernel, data = nl.Gaussian(rho=1.0), nl.datasets.bigaussian(N=30).X
     scores = uses.principal(nl.NystromApproximation(kernel, data).features(data))
@@ -193,22 +147,6 @@ def test_a_descent_along_the_sphere_stays_on_it_and_goes_down() -> None:
     assert objective.value(end) < 0.95 * objective.value(start)
     gradient = sphere.along(end, objective.gradient(end))
     np.testing.assert_allclose((gradient * end).sum(axis=1), 0.0, atol=1e-10)
-
-
-def test_the_paper_s_four_problems_come_first() -> None:
-    assert [each.paper is not None for each in PROBLEMS.values()] == [True] * 4 + [False] * 4
-
-
-def test_seconds_are_shared_out_among_the_steps_that_cost_some() -> None:
-    """Catches a rule that rests and whose first steps are made to look as dear as all."""
-    even, rests = (studies.curves(beyond_results("abalone.steps-lbfgs"), rests) for rests in (False, True))
-    total = beyond_results("abalone.steps-lbfgs").table["seconds"].median()
-    assert even["seconds"].iloc[0] == rests["seconds"].iloc[0] == 0.0
-    assert even["seconds"].iloc[-1] == rests["seconds"].iloc[-1] == pytest.approx(total)
-    assert np.allclose(np.diff(even["seconds"]), total / (len(even) - 1))
-    last = int(np.argmax(rests["seconds"]))
-    assert 0 < last < len(rests) // 2, "it arrives in the first half, and what follows costs nothing"
-    assert np.allclose(np.diff(rests["seconds"][: last - 1]), rests["seconds"].iloc[1])
 
 
 def beyond_results(name: str) -> Results:

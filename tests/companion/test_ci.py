@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
@@ -52,26 +51,9 @@ def test_a_browser_is_installed_where_there_is_none(machine: Path) -> None:
     assert "update" in update and install.endswith("chromium") and make == "make test"
 
 
-def test_a_browser_that_is_there_is_used(machine: Path) -> None:
-    fake(machine / "bin", "chromium", "exit 0")
-    assert calls(machine) == ["make test"]
-
-
 def test_a_machine_that_cannot_install_one_runs_the_tests_all_the_same(machine: Path) -> None:
     fake(machine / "bin", "apt-get", "exit 100")
     assert calls(machine) == ["make test"]
-
-
-def test_a_machine_without_apt_runs_the_tests_all_the_same(machine: Path) -> None:
-    os.unlink(machine / "bin" / "apt-get")
-    assert calls(machine) == ["make test"]
-
-
-def test_a_failure_of_the_tests_is_a_failure_of_ci(machine: Path) -> None:
-    fake(machine / "bin", "make", "exit 2")
-    fake(machine / "bin", "chromium", "exit 0")
-    script = machine / "project" / ".ci" / "run"
-    assert subprocess.run([script], env={"PATH": str(machine / "bin")}, check=False).returncode == 2
 
 
 @pytest.fixture(scope="module")
@@ -81,10 +63,10 @@ def workflow(root: Path) -> dict[str, Any]:
 
 
 def test_the_workflow_calls_targets_that_exist(workflow: dict[str, Any], root: Path) -> None:
-    targets = set(re.findall(r"^([a-z]+):.*##", (root / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE))
+    targets = set(re.findall(r"^([a-z-]+):.*##", (root / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE))
     called = [step["run"].split()[1] for job in workflow["jobs"].values() for step in job["steps"] if "run" in step]
     assert set(called) <= targets
-    assert {"test", "book", "lock"} <= set(called)
+    assert {"test", "test-all", "book", "lock"} <= set(called)
 
 
 def test_the_book_is_published_from_main_only_and_only_if_the_tests_pass(workflow: dict[str, Any]) -> None:
@@ -93,12 +75,3 @@ def test_the_book_is_published_from_main_only_and_only_if_the_tests_pass(workflo
     assert set(publish["needs"]) == {"test", "book"}
     upload = [step for step in workflow["jobs"]["book"]["steps"] if "upload-pages" in step.get("uses", "")]
     assert upload[0]["with"]["path"] == "_build/html"
-
-
-def test_linux_and_macos_are_tested_and_newest_versions_weekly(workflow: dict[str, Any]) -> None:
-    systems = workflow["jobs"]["test"]["strategy"]["matrix"]["os"]
-    assert {name.partition("-")[0] for name in systems} == {"ubuntu", "macos"}
-    # YAML 1.1 reads the key `on` as true.
-    minute, hour, day, month, weekday = workflow[True]["schedule"][0]["cron"].split()
-    assert (day, month) == ("*", "*") and weekday.isdigit() and minute.isdigit() and hour.isdigit()
-    assert "schedule" in workflow["jobs"]["newest"]["if"]

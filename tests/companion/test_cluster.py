@@ -5,8 +5,8 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,15 +18,13 @@ from click.testing import CliRunner
 import nystrom_lib as nl
 from companion.cli.optimise import optimise
 from companion.errors import ClusterError
-from companion.experiments.components import Given, StochasticGradientDescent
+from companion.experiments.components import StochasticGradientDescent
 from companion.experiments.config import Record
 from companion.results.store import Store
 from companion.running import cluster as cluster_module
-from companion.running import workers
 from companion.running.runner import run
 from nystrom_lib.criteria import _BlockTrace
 
-from .. import warm
 from .small import EXPERIMENT, checksums, wait_until
 
 pytest.importorskip("distributed")
@@ -57,7 +55,7 @@ class LocalCluster:
         return worker
 
     def _start(self, what: str, *options: str) -> subprocess.Popen[bytes]:
-        command = [*warm.python(), "-m", "dask", what, *options, "--scheduler-file", str(self._file)]
+        command = [sys.executable, "-m", "dask", what, *options, "--scheduler-file", str(self._file)]
         with open(self._folder / f"{what}.log", "ab") as log:
             environment = {**os.environ, "PYTHONPATH": str(self._root)}
             return subprocess.Popen(command, cwd=self._folder, stdout=log, stderr=log, env=environment)
@@ -93,14 +91,6 @@ def test_a_run_begun_here_goes_on_there(cluster: LocalCluster, tmp_path: Path) -
     assert both.complete
     again = run(EXPERIMENT.replace(m=8), tmp_path, cluster="tcp://127.0.0.1:1", progress=False)
     assert again.checksum == both.checksum, "nothing is left to do, so nobody is asked"
-
-
-def test_data_that_only_we_have_are_sent(cluster: LocalCluster, tmp_path: Path) -> None:
-    dataset = nl.datasets.from_array(np.random.default_rng(3).normal(size=(150, 3)))
-    experiment = EXPERIMENT.replace(data=Given(sha256=dataset.sha256), m=4)
-    there = run(experiment, tmp_path / "there", dataset=dataset, cluster=cluster.address, progress=False)
-    here = run(experiment, tmp_path / "here", dataset=dataset, progress=False)
-    assert checksums(there) == checksums(here)
 
 
 def test_a_worker_that_dies_costs_nothing(cluster: LocalCluster, tmp_path: Path) -> None:
@@ -176,41 +166,6 @@ def test_a_pass_gives_the_same_numbers_to_the_last_bit(
     assert in_one_pass(Path("folder"), client) == here
 
 
-def test_an_array_is_sent(client: Any) -> None:
-    X = np.random.default_rng(1).normal(size=(70_000, 2))
-    here, there = (
-        nl.nystrom_errors(KERNEL, nl.open_data(X, cluster=where), X[:30], "trace").trace for where in (None, client)
-    )
-    assert there == here
-
-
-def test_a_worker_that_dies_in_a_pass_costs_nothing(cluster: LocalCluster, client: Any, points: Path) -> None:
-    """Killed with blocks of its own under way; the others do them."""
-    others = set(client.nthreads())
-    victim = cluster.add_worker()
-    client.wait_for_workers(3, timeout=60)
-    (address,) = set(client.nthreads()) - others
-    pid = client.run(os.getpid)[address]
-    data = nl.open_data(points, missing="drop", cluster=client)
-    task = _BlockTrace(KERNEL, data.rows(np.arange(300)), None)
-
-    def held(source: nl.Source, start: int, stop: int) -> float:
-        if os.getpid() == pid:
-            time.sleep(600)  # so that it cannot be through with its blocks before it is killed
-        return task(source, start, stop)
-
-    def kill() -> None:
-        wait_until(lambda: bool(client.processing([address])[address]))
-        victim.kill()
-
-    killer = threading.Thread(target=kill)
-    killer.start()
-    traces = list(data.each(held))
-    killer.join()
-    assert traces == list(nl.open_data(points, missing="drop").each(task))
-    assert len(client.nthreads()) == 2
-
-
 @pytest.fixture
 def doomed(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Iterator[LocalCluster]:
     """A cluster of one worker, for a test to kill."""
@@ -248,50 +203,6 @@ def test_a_cluster_that_is_lost_in_a_pass_costs_nothing_but_time(doomed: LocalCl
         ]
 
 
-def test_repetitions_that_nobody_is_left_to_do(
-    doomed: LocalCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Catches a wait for ever: one sentence, and what is stored is gone on from."""
-    monkeypatch.setattr(workers, "PATIENCE", 1.0)
-    dataset = nl.datasets.bigaussian(200)
-
-    def kill() -> None:
-        with Store(tmp_path, SLOWER, dataset.sha256) as store:
-            wait_until(lambda: len(store.finished()) >= 3)
-        doomed.workers[0].kill()
-
-    with Store(tmp_path, SLOWER, dataset.sha256):
-        pass
-    killer = threading.Thread(target=kill)
-    killer.start()
-    with pytest.raises(ClusterError, match=r"^The cluster failed \(no worker is left\); repetitions already stored "):
-        run(SLOWER, tmp_path, cluster=doomed.address, progress=False)
-    killer.join()
-    after = run(SLOWER, tmp_path, progress=False)
-    assert after.complete and 3 <= after.provenance["sessions"][0]["repetitions"] < SLOWER.m
-
-
-def test_optimise_goes_on_without_its_cluster(doomed: LocalCluster, points: Path, root: Path, tmp_path: Path) -> None:
-    """The scheduler is killed when the errors are begun with: landmarks and record are those of one machine."""
-    words, told = [str(points), "-n", "40", "--iterations", "20"], []
-    there_only = ["-o", str(tmp_path / "there.npy"), "--dask", doomed.address]
-    command = [*warm.python(), "-m", "companion", "optimise", *words, *there_only]
-    environment = {**os.environ, "PYTHONPATH": str(root)}
-    with subprocess.Popen(
-        command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-    ) as there:
-        for line in there.stderr or ():
-            told.append(line)
-            if "computing the trace error" in line:
-                doomed.scheduler.kill()
-    assert there.returncode == 0, "".join(told)
-    assert any("the pass over" in line and "goes on here." in line for line in told)
-    CliRunner().invoke(optimise, [*words, "-o", str(tmp_path / "here.npy"), "--exact"], catch_exceptions=False)
-    records = [json.loads((tmp_path / f"{name}.json").read_text(encoding="utf-8")) for name in ("here", "there")]
-    assert records[0]["trace"] == records[1]["trace"]
-    assert np.array_equal(np.load(tmp_path / "here.npy"), np.load(tmp_path / "there.npy"))
-
-
 def test_what_is_wrong_with_the_data_is_said_by_whoever_reads_them(client: Any, points: Path) -> None:
     with pytest.raises(ValueError, match=r"points.npy holds nan at row 200000, column 1; every value must be"):
         nl.open_data(points, standardise=True, cluster=client)
@@ -299,19 +210,6 @@ def test_what_is_wrong_with_the_data_is_said_by_whoever_reads_them(client: Any, 
     points.rename(points.with_name("elsewhere.npy"))
     with pytest.raises(FileNotFoundError):
         nl.nystrom_errors(KERNEL, data, np.zeros((1, 3)), "trace")
-
-
-def test_other_data_under_the_same_name_are_refused(client: Any, points: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Catches a sum over two files. What differs here is what we say the first and last block are."""
-    monkeypatch.setattr(nl.Source, "mark", lambda self: "0" * 32)
-    with pytest.raises(ValueError, match=r"points.npy is not the same file everywhere: a worker reads other values"):
-        nl.open_data(points, standardise=True, missing="drop", cluster=client)
-
-
-def test_the_mark_tells_data_apart(tmp_path: Path) -> None:
-    X = np.random.default_rng(0).normal(size=(70_000, 2))
-    marks = {nl.open_data(Y).mark() for Y in (X, X.copy(), X.astype(np.float32), X[1:], X + (X == X[-1]), X[:, :1])}
-    assert len(marks) == 5
 
 
 def test_optimise_on_a_cluster_saves_the_same(cluster: LocalCluster, tmp_path: Path) -> None:

@@ -13,10 +13,7 @@ from bs4 import BeautifulSoup
 from matplotlib.figure import Figure
 
 import nystrom_lib as nl
-from companion.errors import ConfigurationError
-from companion.figures import boxplots, convergence, decay, paths, slider, spectra, style, theory
-from companion.studies import vanishing
-from companion.studies.along import Along
+from companion.figures import boxplots, decay, paths, slider, spectra, style, theory
 
 RNG = np.random.default_rng(7)
 POINTS = RNG.uniform(-1, 1, (2000, 2))
@@ -64,25 +61,6 @@ def test_svg_is_valid_deterministic_and_small(name: str) -> None:
     assert style.PAPER in first  # an opaque background, for dark pages
 
 
-@pytest.mark.parametrize("name", PICTURES)
-def test_axes_say_what_they_show(name: str) -> None:
-    figure = picture(name)
-    for axes in figure.axes:
-        assert axes.get_xlabel() or [tick.get_text() for tick in axes.get_xticklabels()] == list(style.SAMPLES.values())
-        assert axes.get_ylabel() or "boxplots" in name or "decay" in name
-    labels = " ".join(axes.get_ylabel() + axes.get_title() for axes in figure.axes)
-    assert "$" in labels
-
-
-def test_the_steps_near_a_vanishing_diagonal_are_drawn() -> None:
-    runs = vanishing.descents(POINTS[:200] * [1.0, 0.3], 50)
-    plane, decays = convergence.vanishing(POINTS[:200], runs).axes
-    starts = [line.get_xydata()[0] for line in plane.lines if len(line.get_xdata()) == 1]
-    assert np.allclose(np.linalg.norm(starts, axis=1), vanishing.LENGTHS)
-    assert [line.get_ydata()[0] for line in decays.lines] == [1.0] * len(runs)
-    assert [text.get_text() for text in decays.get_legend().get_texts()] == ["1", "0.3", "0.1", "0.01"]
-
-
 def test_a_box_has_the_quartiles_and_every_outlier() -> None:
     values = np.concatenate([np.linspace(1, 2, 99), [10.0, 12.0]])
     given = pd.DataFrame({"stage": "initial", "E_tr": values})
@@ -93,23 +71,6 @@ def test_a_box_has_the_quartiles_and_every_outlier() -> None:
     (outliers,) = (line for line in axes[0, 0].lines if line.get_label() == "outliers")
     assert sorted(set(outliers.get_ydata()[np.isfinite(outliers.get_ydata())])) == [10.0, 12.0]
     assert any(set(line.get_ydata()) == {1.0} for line in axes[0, 0].lines)  # the best possible factor
-
-
-def test_whiskers_are_reckoned_on_the_scale_of_the_axis() -> None:
-    values = 10 ** RNG.normal(0, 1, 2000)
-    _, axes = style.subplots()
-    boxplots.panel(axes[0, 0], pd.DataFrame({"stage": "initial", "R": values}), "R")
-    assert axes[0, 0].get_yscale() == "log"
-    (outliers,) = (line for line in axes[0, 0].lines if line.get_label() == "outliers")
-    assert np.isfinite(outliers.get_ydata()).sum() / 2 < 0.03 * len(values)
-
-
-def test_a_descent_that_diverged_leaves_no_box() -> None:
-    given = table(20)
-    given.loc[given["stage"] == "optimised", "R"] = np.nan
-    _, axes = style.subplots()
-    boxplots.panel(axes[0, 0], given, "R")
-    assert len(axes[0, 0].patches) == 1
 
 
 def test_curves_paths_and_spectra_carry_their_numbers() -> None:
@@ -125,11 +86,6 @@ def test_curves_paths_and_spectra_carry_their_numbers() -> None:
     drawn = spectra.spectra({"one": values}, n=3).axes[0]
     assert np.array_equal(drawn.lines[0].get_xydata(), np.column_stack([np.arange(1, 6), values]))
     assert drawn.get_yscale() == "log"
-
-
-def test_a_scale_is_logarithmic_only_where_it_can_be() -> None:
-    assert style.spans_decades([1.0, 100.0]) and not style.spans_decades([1.0, 10.0])
-    assert not style.spans_decades([-1.0, 100.0]) and not style.spans_decades([np.nan])
 
 
 def test_every_logarithmic_axis_has_two_numbers() -> None:
@@ -148,16 +104,6 @@ def test_every_logarithmic_axis_has_two_numbers() -> None:
         assert len(named) >= 2 and all(named), values
 
 
-def test_R_and_the_trace_factor_stand_over_their_first_values() -> None:
-    t = np.arange(5.0)
-    along = Along(t, 100.0 * 0.5**t, 4.0 - t / 2)
-    (axes,) = decay.with_trace_factor({"one": along}).axes
-    R, E_tr, best = (line.get_ydata() for line in axes.lines)
-    assert np.allclose(R, 0.5**t) and np.allclose(E_tr, along.E_tr / 4.0) and set(best) == {0.25}
-    words = " ".join(text.get_text() for text in axes.texts)
-    assert "100 → 6.25" in words and "4.00 → 2.00" in words
-
-
 def test_the_picture_of_a_projection_has_the_inner_products_of_the_kernel() -> None:
     """Catches vectors drawn with other lengths and angles than they have."""
     kernel, sample, x = nl.Gaussian(rho=0.5), np.array([[-0.9], [1.1]]), 0.1
@@ -168,21 +114,7 @@ def test_the_picture_of_a_projection_has_the_inner_products_of_the_kernel() -> N
     assert vectors[2, 2] ** 2 == pytest.approx(missing)
 
 
-def test_a_distance_is_drawn_to_scale() -> None:
-    (axes,) = theory.distances(10.0, {"initial": 64.0, "optimised": 4.0}).axes
-    across = [line.get_xydata() for line in axes.lines if len(line.get_xydata()) == 2][1::2]
-    assert [float(np.linalg.norm(ends[1] - ends[0])) for ends in across] == pytest.approx([8.0, 2.0])
-
-
 # -- the slider ------------------------------------------------------------------------------------------------
-
-
-def test_the_slider_has_a_second_curve_if_it_is_given_one() -> None:
-    path, t = np.random.default_rng(1).random((3, 4, 2)), np.arange(3)
-    page = slider.landmark_slider(POINTS[:9], path, t, 9.0 - t, title="two curves", factors=3.0 - t)
-    content = json.loads(BeautifulSoup(page, "html.parser").find("script", class_="ns-content").string)
-    assert [curve["name"] for curve in content["curves"]] == ["R", "ℰ_tr"]
-    assert content["curves"][1]["values"] == [3.0, 2.0, 1.0]
 
 
 def slider_html(title: str = "Landmarks, ρ = 1") -> str:
@@ -216,8 +148,3 @@ def test_the_slider_is_whole_accessible_and_small() -> None:
     assert "prefers-reduced-motion" in text
     assert not page.find(src=True) and not page.find(href=True) and "import" not in text
     assert "http" not in text.replace("http://www.w3.org/2000/svg", "")
-
-
-def test_only_a_plane_can_slide() -> None:
-    with pytest.raises(ConfigurationError, match="only a plane"):
-        slider.landmark_slider(np.zeros((5, 3)), np.zeros((2, 4, 3)), [0, 1], [1, 0], title="")

@@ -45,16 +45,6 @@ def test_what_is_lost_is_what_the_projection_leaves() -> None:
     assert fit.judged(sample)["lost"] == pytest.approx(np.mean(left**2) / np.var(f), rel=1e-8)
 
 
-def test_a_wrong_sign_is_a_wrong_class() -> None:
-    assert models.wrong_class(np.array([0.2, -3.0]), np.array([1.0, 1.0])) == 0.5
-
-
-def test_the_classes_of_magic_are_those_of_the_file() -> None:
-    task = models.magic_class()
-    assert (task.target == 1.0).sum() == 12_332 and (task.target == -1.0).sum() == 6_688
-    assert len(task.points) == len(task.target) == 19_020
-
-
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("models")
@@ -82,19 +72,6 @@ def test_a_stored_number_that_is_wrong_is_refused(stored: Path, tmp_path: Path) 
     path.write_text(json.dumps(content), encoding="utf-8")
     with pytest.raises(ValueError, match=r"^residual of rings, split 0, n = 4, uniform is .*; stored is "):
         models.found(SMALL, tmp_path, recompute=1)
-
-
-def test_a_study_that_was_stopped_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Catches finished splits that are computed again: the one in the log has a number of its own."""
-    rows = models.split_rows(SMALL, "rings", 0)
-    rows[0]["loss"] = 42.0
-    log = tmp_path / "log.jsonl"
-    line = json.dumps([models._plain(SMALL), "rings", 0, rows])
-    log.write_text(f"{line}\n{line[:100]}", encoding="utf-8")  # killed while it wrote the second
-    models.main(SMALL, tmp_path / "models.json", log, jobs=1)
-    loaded = models.load(tmp_path / "models.json")
-    assert loaded is not None and loaded[0] == SMALL and 42.0 in loaded[1]["loss"].tolist()
-    assert not log.exists() and "2 of 4 splits" in capsys.readouterr().out
 
 
 def test_the_full_study_is_stored_with_its_origin() -> None:

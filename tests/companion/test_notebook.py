@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 
 from companion.errors import ConfigurationError
@@ -45,22 +44,6 @@ def test_a_name_that_nobody_declared_is_refused_once(shown: list[dict[str, str]]
     assert notebook.begin(tiny.CHAPTER, names).parameters == page.parameters
 
 
-def test_a_table_has_few_digits(shown: list[dict[str, str]], names: dict[str, Any]) -> None:
-    page = notebook.begin(tiny.CHAPTER, names)
-    frame = pd.DataFrame(
-        {"what": ["a|b", "c"], "n": [1000, 2], "value": [1.23456789e-7, float("nan")], "same": [True, False]}
-    )
-    page.table(frame, "A caption.", digits=3)
-    assert shown[-1]["text/markdown"].splitlines() == [
-        "A caption.",
-        "",
-        "| what | n | value | same |",
-        "| --- | ---: | ---: | --- |",
-        "| a\\|b | 1,000 | 1.23 · 10⁻⁷ | yes |",
-        "| c | 2 |  | no |",
-    ]
-
-
 def test_a_figure_is_the_same_text_every_time_and_is_left_in_the_folder(
     shown: list[dict[str, str]], names: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -95,31 +78,6 @@ def test_the_foot_says_where_the_numbers_come_from(shown: list[dict[str, str]], 
     assert "bi-Gaussian" in text
     assert page.folder is None
     assert page.file("landmarks.npy") is None
-
-
-def test_many_experiments_are_one_line_of_the_foot(
-    shown: list[dict[str, str]], names: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(notebook, "RESULTS", tmp_path)
-    monkeypatch.setenv(notebook.JOBS, "1")
-    page = notebook.begin(tiny.CHAPTER, {**names, "m": 2})
-    experiment = tiny.experiment(page.parameters)
-    page.results(experiment, quiet=True).save(tmp_path / "figure-9.parquet")
-    both = {"a": experiment, "b": experiment.replace(n=7)}
-    found = page.several(both, about="two of them", again={"a", "b"}, recompute=1)
-    assert {key: results.experiment for key, results in found.items()} == both
-    assert len(shown) == 1, "nothing is said on the way"
-    page.foot()
-    line = "| two of them: 1 stored and 1 computed in this run | 2 each | 1 of each of 1 |"
-    assert line in shown[-2]["text/markdown"]
-    page._open.close()
-
-
-@pytest.mark.parametrize("jobs", ["0", "two"])
-def test_a_bad_number_of_jobs_is_refused(names: dict[str, Any], monkeypatch: pytest.MonkeyPatch, jobs: str) -> None:
-    monkeypatch.setenv(notebook.JOBS, jobs)
-    with pytest.raises(ConfigurationError, match=f"NYSTROM_JOBS is '{jobs}'; it must be a whole number, at least 1"):
-        notebook.begin(tiny.CHAPTER, names)
 
 
 def test_stored_results_are_shown_with_their_origin(

@@ -127,12 +127,6 @@ def test_a_bad_value_is_refused_in_one_sentence(name: str, given: Any, sentence:
     assert str(caught.value) == sentence
 
 
-def test_a_value_is_judged_together_with_those_of_its_profile() -> None:
-    assert CHAPTER.settings({"most": "10"}, "smoke").to_plain()["most"] == 10
-    with pytest.raises(ConfigurationError, match="profile is 'smok'; it must be one of paper, quick, smoke"):
-        CHAPTER.settings({}, "smok")
-
-
 def test_a_yaml_file_is_read_by_the_declared_types(tmp_path: Path) -> None:
     file = tmp_path / "values.yml"
     # Left to itself YAML takes 1e3 for text, 010 for eight and no for false.
@@ -179,11 +173,6 @@ def test_a_yaml_file_cannot_execute_code(tmp_path: Path) -> None:
     assert not trace.exists()
 
 
-def test_a_yaml_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match=r"absent\.yml cannot be read: No such file"):
-        parameters.read_file(tmp_path / "absent.yml")
-
-
 def test_the_cell_is_what_the_settings_say() -> None:
     assert CHAPTER.cell() == "\n".join(
         [
@@ -204,14 +193,6 @@ def test_the_cell_is_what_the_settings_say() -> None:
     assert CHAPTER.settings({name: names[name] for name in Example.names()}) == Example()
 
 
-def test_papermill_reads_the_cell() -> None:
-    from papermill.translators import PythonTranslator
-
-    found = PythonTranslator.inspect({"source": CHAPTER.cell()})
-    assert [each.name for each in found] == Example.names()
-    assert found[0].help == "number of landmark points; at least 1 and at most 10,000"
-
-
 def test_the_command_gives_the_same_settings_again() -> None:
     import shlex
 
@@ -230,9 +211,3 @@ def test_every_profile_of_every_chapter_is_valid(name: str) -> None:
         assert each.settings({key: str(value) if isinstance(value, int | float) else value
                               for key, value in settings.to_plain().items()}) == settings  # fmt: skip
     assert all(description.meaning for description in each.describe()), "every parameter says what it means"
-
-
-def test_a_misspelt_chapter_is_refused_with_the_nearest() -> None:
-    if "bigaussian" in CHAPTERS:
-        with pytest.raises(ConfigurationError, match=r"no chapter 'bigausian' \(did you mean 'bigaussian'\?\)"):
-            chapter("bigausian")

@@ -4,16 +4,10 @@ import numpy as np
 import pytest
 
 import nystrom_lib as nl
-from companion.errors import ConfigurationError
 from companion.experiments.config import Experiment
-from companion.experiments.problems import BEYOND, EXACT, PROBLEMS, descent_by, exact, problem, rules, tried
+from companion.experiments.problems import BEYOND, PROBLEMS, descent_by, exact, problem, rules, tried
 from companion.experiments.protocol import prepare, repetition
 from companion.experiments.seeds import Axis, seed_for
-
-
-def test_every_experiment_reads_back_as_itself() -> None:
-    for name, experiment in BEYOND.items():
-        assert Experiment.from_json(experiment.to_json()) == experiment, name
 
 
 def test_no_two_names_are_one_experiment() -> None:
@@ -45,12 +39,6 @@ def test_a_repetition_is_the_library_s_own_calls() -> None:
         assert outcome.numbers[f"trace.{stage}"] == nl.nystrom_errors(kernel, data, sample, "trace").trace
 
 
-def test_without_a_descent_the_end_is_the_start() -> None:
-    pytest.importorskip("sklearn")
-    numbers = repetition(prepare(small(descent_by("none"), "MiniBatchKMeans")), 0).numbers
-    assert numbers["E_tr.initial"] == numbers["E_tr.optimised"]
-
-
 @pytest.mark.parametrize("rule", ["fixed", "scale-free", "momentum", "adam", "lbfgs"])
 def test_every_rule_lowers_the_radial_skd_and_its_curve_is_kept(rule: str) -> None:
     this = problem("bigaussian-16")
@@ -69,12 +57,3 @@ def test_scikit_learn_s_data_are_standardised_and_known_by_their_hash() -> None:
         data = this.data.load(0)
         assert (data.N, data.sha256) == (this.N, this.data.load(7).sha256)
         np.testing.assert_allclose(data.X.std(axis=0), 1.0)
-
-
-def test_a_misspelt_problem_is_named() -> None:
-    with pytest.raises(ConfigurationError, match="did you mean 'swiss-roll'"):
-        problem("swissroll")
-
-
-def test_the_problems_with_exact_gradients_have_a_step_of_the_paper() -> None:
-    assert all(PROBLEMS[name].paper for name in EXACT)

@@ -1,8 +1,6 @@
 """The chapters on §4: at their defaults they are the paper's experiments; and what they compute besides."""
 
 import dataclasses
-import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,12 +12,9 @@ from companion.experiments.components import BiGaussian, Gaussian, Magic, Stocha
 from companion.experiments.config import Experiment, Record
 from companion.experiments.paper import PAPER
 from companion.experiments.part import Part
-from companion.results.summary import gain, improved, medians, spread
 from companion.results.table import Results
 from companion.studies import large_descent
 from companion.studies.digits import digits_of_criteria, right_digits
-from companion.studies.spectrum import leading_eigenvalues
-from companion.studies.timings import machines, measured_table, stored_table
 
 SMALL = Experiment(
     data=BiGaussian(N=120, seed=1),
@@ -65,12 +60,6 @@ def test_what_no_experiment_could_be_is_refused(module, values, message: str) ->
         module.Parameters(**values)
 
 
-def test_one_number_of_steps_serves_every_n() -> None:
-    given = magic.Parameters(n=(10, 20, 30), iterations=(7,))
-    assert [given.repetitions(n).descent.iterations for n in given.n] == [7, 7, 7]
-    assert [bool(given.repetitions(n).record.every) for n in given.n] == [False, False, True]
-
-
 def test_a_part_of_the_data_is_a_draw_from_it() -> None:
     part, whole = Part(of=Magic(), N=50), nl.datasets.magic()
     found = part.load(3)
@@ -94,31 +83,6 @@ def test_first_steps_agree_with_the_whole_descent_and_a_change_shows(small: Resu
         large_descent.check_first_steps(Results({**small.outcomes, 0: wrong}, small.provenance), 20)
 
 
-def test_pieces_are_timed_and_set_beside_the_papers(tmp_path: Path) -> None:
-    timings = large_descent.time_pieces(SMALL, SMALL.data.load(SMALL.seed), 10)
-    assert min(timings.radial_skd_s, timings.trace_s, timings.descent_s) > 0 and timings.timed_steps == 10
-    assert "scaled from 10 of 40 steps" in measured_table(timings, 40, "1 thread")["how"].tolist()
-    assert "1 thread)" in measured_table(timings, 40, "1 thread").columns[1]
-    assert stored_table(tmp_path).iloc[:, 1].tolist() == ["6.8", "6,600", "1,350"]
-    assert machines(tmp_path).endswith("C called from R.")
-    ours = {"radial_skd_s": 0.5, "trace_s": 4.0, "descent_s": 30.0}
-    stored = {"machine": "a machine", "ours": ours, "plain_c": {name: 10 * value for name, value in ours.items()}}
-    (tmp_path / "miniboone_timings.json").write_text(json.dumps(stored))
-    table = stored_table(tmp_path)
-    assert table["plain C / this library"].tolist() == [10.0, 10.0, 10.0]
-    assert table["paper / plain C"].tolist() == pytest.approx([1.36, 165.0, 4.5])
-
-
-def test_medians_gains_and_spreads(small: Results) -> None:
-    values = small.table.set_index("stage")["E_tr"]
-    before, after = values["initial"].to_numpy(), values["optimised"].to_numpy()
-    assert gain(small, "E_tr") == pytest.approx(np.median(before) / np.median(after))
-    low, high = np.percentile(after, [25, 75], method="inverted_cdf")  # as the claims have it
-    assert spread(small, "E_tr") == pytest.approx((high - low) / np.median(after))
-    assert improved(small, "E_tr") == pytest.approx(np.mean(after < before))
-    assert len(medians([("a", small), ("b", small)], ("R", "E_tr"))) == 4
-
-
 def test_digits_are_counted_where_double_precision_fails() -> None:
     assert right_digits(1.0000012, 1.0) == 5 and right_digits(2.0, 2.0) == 12
     data = nl.datasets.bigaussian(300, 1).X
@@ -126,10 +90,3 @@ def test_digits_are_counted_where_double_precision_fails() -> None:
     hard = digits_of_criteria(SMALL.replace(data=BiGaussian(N=300, seed=1), kernel=Gaussian(rho=0.5), n=60), data)
     assert easy.precision == "double" and min(easy.plotted.values()) >= 8
     assert hard.precision == "extended" and min(hard.in_double.values()) < min(hard.plotted.values())
-
-
-def test_eigenvalues_are_those_of_the_matrix() -> None:
-    kernel, data = nl.Gaussian(rho=3.0), nl.datasets.bigaussian(200, 2).X
-    every = np.linalg.eigvalsh(kernel.matrix(data))[::-1]
-    for count in (5, 30, 200):
-        assert leading_eigenvalues(kernel, data, count) == pytest.approx(every[:count], rel=1e-9, abs=1e-10)

@@ -1,8 +1,6 @@
 """One repetition: the protocol of Section 4 word for word, and the same wherever it is done."""
 
 import itertools
-import math
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,11 +10,9 @@ from companion.errors import DataMismatchError
 from companion.experiments import sums
 from companion.experiments.components import (
     BiGaussian,
-    File,
     Given,
     GradientDescent,
     Polynomial,
-    StochasticGradientDescent,
 )
 from companion.experiments.config import Record
 from companion.experiments.protocol import prepare, repetition
@@ -86,20 +82,6 @@ def test_a_repetition_does_not_depend_on_threads() -> None:
     assert len(found) == 1
 
 
-def test_a_batch_size_leaves_the_initial_samples_alone() -> None:
-    other = EXPERIMENT.replace(descent=StochasticGradientDescent(step=2e-5, iterations=300, batch_size=11))
-    one, two = (repetition(prepare(e), 2).numbers for e in (EXPERIMENT, other))
-    assert one["R.initial"] == two["R.initial"] and one["R.optimised"] != two["R.optimised"]
-
-
-def test_data_drawn_from_the_experiments_seed() -> None:
-    hashes = {
-        prepare(EXPERIMENT.replace(data=BiGaussian(N=50, seed=own), seed=seed)).dataset.sha256
-        for own, seed in ((None, 1), (None, 2), (123, 1), (123, 2))
-    }
-    assert len(hashes) == 3
-
-
 def test_a_descent_that_diverges_is_an_outcome() -> None:
     wild = EXPERIMENT.replace(
         kernel=Polynomial(degree=3), descent=GradientDescent(step=1e305, iterations=200), record=Record()
@@ -131,13 +113,6 @@ def test_data_in_memory() -> None:
         prepare(experiment.replace(n=41), dataset)
 
 
-def test_your_own_file(tmp_path: Path) -> None:
-    rows = np.random.default_rng(0).normal(size=(30, 2))
-    (tmp_path / "own.csv").write_text("a,b\n" + "\n".join(f"{a},{b}" for a, b in rows) + "\n")
-    experiment = EXPERIMENT.replace(data=File(path=str(tmp_path / "own.csv"), standardise=False))
-    np.testing.assert_array_equal(prepare(experiment).dataset.X, rows)
-
-
 # -- block by block --------------------------------------------------------------------------------------------
 
 
@@ -161,11 +136,3 @@ def test_sums_in_blocks_are_the_sums(monkeypatch: pytest.MonkeyPatch, kernel: nl
     assert errors["rank"] == expected.rank
     whole = sums.nystrom_errors(kernel, data, sample, ("trace", "spectral"), None)
     assert whole["spectral"] == pytest.approx(expected.spectral, rel=1e-8)
-
-
-def test_blocks_cover_every_row_once() -> None:
-    for rows in (1, 32768, 32769, 129_592):
-        parts = sums.blocks(rows)
-        assert [row for part in parts for row in part] == sorted(row for part in parts for row in part)
-        assert sum(b - a for a, b in parts) == rows and math.ceil(rows / sums.BLOCK_ROWS) == len(parts)
-        assert parts[0][0] == 0 and parts[-1][1] == rows

@@ -8,12 +8,10 @@ import pytest
 
 import nystrom_lib as nl
 from companion.choices import kernel_by_name
-from companion.errors import ConfigurationError
 from companion.experiments.components import File
 from companion.experiments.config import Record
 from companion.running.runner import run
 from companion.studies import (
-    costs,
     curvature,
     differences,
     estimators,
@@ -56,13 +54,6 @@ def test_a_shift_and_a_cut_off_lose_the_digits_the_library_keeps():
     assert relative.filter(like="left out").iloc[0] > 1e3 * relative[ways.AUTO]
 
 
-def test_a_way_that_breaks_down_is_shown_as_such():
-    twice = np.repeat(SAMPLE, 3, axis=0)
-    errors = ways.trace_errors(KERNEL, DATA, twice)
-    assert np.isnan(errors["Cholesky without pivoting"])
-    assert errors[ways.OURS] == pytest.approx(errors["exact"], rel=1e-9)
-
-
 # -- errors against n
 
 
@@ -73,15 +64,6 @@ def test_optimal_errors_are_the_library_s():
         assert (row.trace, row.frobenius, row.spectral) == pytest.approx(
             (best.trace, best.frobenius, best.spectral), rel=1e-5, abs=1e-25
         )
-
-
-def test_random_samples_are_no_better_than_optimal():
-    found = growth.random_errors(KERNEL, DATA, (2, 8), 3, 0)
-    best = growth.optimal_errors(KERNEL, DATA, (2, 8)).set_index("n")
-    assert len(found) == 6
-    for row in found.itertuples():
-        assert row.trace >= best.loc[row.n, "trace"]
-    assert found["trace"].nunique() == 6
 
 
 # -- R
@@ -96,14 +78,6 @@ def test_surface_is_R_with_the_landmark_there():
             assert surface.values[row, column] == pytest.approx(R, rel=1e-12)
         at_lowest = nl.radial_skd(KERNEL, DATA, np.concatenate([surface.lowest[None], others]))
         assert at_lowest == pytest.approx(surface.values.min(), rel=1e-12)
-
-
-def test_one_landmark_descends_alone():
-    path = landscape.alone(KERNEL, DATA, SAMPLE, 2, step=1e-4, iterations=50)
-    ends = [np.concatenate([SAMPLE[:2], place[None], SAMPLE[3:]]) for place in (path[0], path[-1])]
-    first, last = (nl.radial_skd(KERNEL, DATA, end) for end in ends)
-    assert path[0] == pytest.approx(SAMPLE[2])
-    assert last < first
 
 
 def test_distance_of_embeddings_is_lowest_at_c_S_where_it_is_R():
@@ -148,12 +122,6 @@ def test_constants_of_the_assumptions_are_attained():
     assert within["largest second derivative found"].to_numpy() == pytest.approx(within["M₂"].to_numpy(), rel=1e-4)
 
 
-def test_no_sample_is_the_one_a_descent_of_the_same_seed_starts_from() -> None:
-    """Catches a quotient of two rounding errors, shown as how steep the gradient is."""
-    tried = [nl.uniform_sample(DATA, 6, 0), *curvature.samples(DATA, 6, 3, 0)]
-    assert min(np.abs(a - b).max() for i, a in enumerate(tried) for b in tried[:i]) > 1e-3
-
-
 @pytest.mark.parametrize("name", ["Gaussian", "Matérn 3/2"])
 def test_each_step_of_the_proof_holds(name):
     kernel = curvature.kernels(1.0)[name]
@@ -174,14 +142,6 @@ def test_chain_separates_same_and_different_landmarks():
     assert (values["Eq. (18)"], values["Eq. (19)"]) == (same, different)
 
 
-def test_curvature_along_a_descent():
-    iterations, values = curvature.along(KERNEL, DATA, SAMPLE, step=1e-5, iterations=20, looks=2)
-    assert list(iterations) == [0, 10, 20]
-    end = nl.gradient_descent(KERNEL, DATA, SAMPLE, step=1e-5, iterations=20).sample
-    expected = [nl.largest_hessian_eigenvalue(KERNEL, DATA, sample) for sample in (SAMPLE, end)]
-    assert values[[0, -1]] == pytest.approx(expected, rel=1e-5)
-
-
 def test_descents_at_1_over_L_and_beyond():
     bound = nl.lipschitz_bound(KERNEL, DATA, 6)
     curved = nl.largest_hessian_eigenvalue(KERNEL, DATA, SAMPLE)
@@ -199,13 +159,6 @@ def test_descents_at_1_over_L_and_beyond():
 # -- estimators
 
 PARTS = estimators.terms(KERNEL, DATA, SAMPLE)
-
-
-def test_terms_make_the_gradient():
-    assert PARTS.gradient == pytest.approx(nl.radial_skd_gradient(KERNEL, DATA, SAMPLE).ravel(), rel=1e-9)
-    polynomial = nl.Polynomial()
-    with_diagonal = estimators.terms(polynomial, DATA, SAMPLE)
-    assert with_diagonal.gradient == pytest.approx(nl.radial_skd_gradient(polynomial, DATA, SAMPLE).ravel(), rel=1e-9)
 
 
 def test_estimates_are_the_library_s():
@@ -239,32 +192,6 @@ def test_moments_against_the_batch_size():
     assert (table.loc["two-sample", "exact"] == 0).all()
 
 
-def test_descents_share_their_start_and_their_points():
-    table = estimators.descents(
-        KERNEL, DATA, SAMPLE, step=1e-4, iterations=20, sizes=(4, 120), repetitions=2, seed=0, constant=CONSTANT
-    )
-    first = table[table["iteration"] == 0]["R"]
-    assert len(first) == 1 + 2 * 2 * 2
-    assert first.nunique() == 1
-    assert set(estimators.at_end(table)["b"]) == {4, 120}
-    assert (table[table["iteration"] == 20]["R"] < first.iloc[0]).mean() > 0.5
-
-
-def _work():
-    return sum(i * i for i in range(50_000))
-
-
-def test_times_and_their_powers():
-    timings = costs.against((100, 200), lambda N: {"sum": lambda: sum(range(N))})
-    assert list(timings["size"]) == [100, 200] and (timings["seconds"] > 0).all()
-    cubic = pd.DataFrame({"size": [1, 2, 4], "what": "a", "seconds": [5.0, 1.0, 8.0]})
-    assert costs.exponents(cubic) == {"a": pytest.approx(3.0)}
-    whole, part = (costs.against((1,), lambda N: {"work": _work}, per=per)["seconds"].iloc[0] for per in (1, 1000))
-    assert part < 0.1 * whole  # wide apart, so that a busy machine does not decide
-    for calls in (costs.criteria(KERNEL, DATA, SAMPLE), costs.steps(KERNEL, DATA, SAMPLE, 5)):
-        assert all(call() is not None for call in calls.values())
-
-
 # -- the reader's own data
 
 
@@ -274,15 +201,6 @@ def table(tmp_path):
     frame = pd.DataFrame(rng.standard_normal((50, 3)) * [1, 10, 100] + [5, 0, -5], columns=["a", "b", "c"])
     frame.to_csv(tmp_path / "mine.csv", index=False)
     return tmp_path / "mine.csv", frame
-
-
-def test_a_file_is_found_here_or_beside_the_notebooks(table, monkeypatch):
-    path, _ = table
-    monkeypatch.chdir(path.parent)
-    assert own_data.locate("mine.csv") == path.resolve()
-    assert own_data.locate(own_data.EXAMPLE).is_file()
-    with pytest.raises(ConfigurationError, match=r"file is 'yours.csv', and there is no such file in"):
-        own_data.locate("yours.csv")
 
 
 def found_for(request):
@@ -332,18 +250,6 @@ def test_uniform_landmarks_are_counted_until_they_do_as_well(table):
     assert number - 1 in errors and errors[number - 1] > found.ours
 
 
-def test_what_cannot_be_afforded_is_left_out(table, monkeypatch):
-    found = found_for(own_data.Request(File(path=str(table[0])), n=3, iterations=5))
-    full = own_data.before_and_after(found)
-    assert list(full["best possible"].dropna()) and len(full) == 6
-    np.testing.assert_allclose(full["optimised sample"][0], found.after)
-    np.testing.assert_allclose(full["optimised sample"][3], found.factor)
-    monkeypatch.setattr(own_data, "FULL_REPORT", 10)
-    dear = found_for(found.request)
-    assert dear.best is None and dear.factor is None
-    assert len(own_data.before_and_after(dear)) == 1
-
-
 def test_plane_is_the_data_s_own_or_that_of_most_variance(table):
     path, frame = table
     three = File(path=str(path), standardise=False).load(0)
@@ -375,24 +281,6 @@ def test_the_two_variances_are_those_over_every_batch(kernel, b):
     two = np.array([nl.two_sample_gradient(kernel, data, sample, x, y).ravel() for x, y in halves])
     assert exact["one-sample"].total == pytest.approx(one.var(axis=0).sum(), rel=1e-10)
     assert exact["two-sample"].total == pytest.approx(two.var(axis=0).sum(), rel=1e-10)
-
-
-def test_at_a_critical_point_the_two_sample_variance_is_twice_the_other_to_first_order():
-    kernel = nl.Gaussian(rho=1.0)
-    end = nl.gradient_descent(kernel, DATA, SAMPLE, step=2e-4, iterations=40_000).sample
-    parts = estimators.terms(kernel, DATA, end)
-    assert np.abs(parts.gradient).max() < 1e-6 * np.abs(estimators.terms(kernel, DATA, SAMPLE).gradient).max()
-    exact = estimators.exact_variances(parts, 10**6)
-    assert exact["two-sample"].first / exact["one-sample"].first == pytest.approx(2.0, rel=1e-6)
-    assert exact["two-sample"].total / exact["one-sample"].total == pytest.approx(2.0, rel=1e-3)
-
-
-def test_the_first_order_of_the_two_sample_variance_is_never_the_smaller():
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        parts = estimators.terms(nl.Gaussian(rho=0.5), rng.standard_normal((30, 2)), rng.standard_normal((4, 2)))
-        exact = estimators.exact_variances(parts, 10)
-        assert exact["two-sample"].first >= exact["one-sample"].first
 
 
 # -- along a descent, and the forces of the gradient
@@ -457,10 +345,3 @@ def test_a_start_near_the_origin_is_thrown_out_at_a_right_angle(thrown):
     assert near.turned == pytest.approx(90, abs=1) and near.distance > 100 * near.length and near.arrived is None
     assert near.values[1] > near.values[0], "R is higher where it was thrown to"
     assert (np.diff(far.values) <= 1e-9 * far.values[0]).all()
-
-
-def test_the_lowest_R_of_one_landmark_is_that_of_the_best_direction(thrown):
-    angles = np.linspace(0.0, np.pi, 181)
-    values = [nl.radial_skd(vanishing.KERNEL, DATA, [[np.cos(angle), np.sin(angle)]]) for angle in angles]
-    assert min(values) == pytest.approx(thrown[0].lowest, rel=1e-3) and thrown[0].lowest <= min(values)
-    assert vanishing.summary(thrown)["steps to the best direction"].iloc[-1] == "more"

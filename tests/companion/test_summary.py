@@ -4,7 +4,6 @@ import math
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -42,18 +41,3 @@ def test_the_table_of_a_chapter() -> None:
     assert row["criterion"] == r"$\mathcal E_{\mathrm{tr}}$"
     assert (row["median before"], row["median after"], row["before / after"]) == (6.0, 3.0, 2.0)
     assert row["improved"] == "66.67 %"
-
-
-def test_rank_correlation() -> None:
-    up = np.arange(10.0)
-    assert summary.rank_correlation(up, up**3) == pytest.approx(1.0)
-    assert summary.rank_correlation(up, -up) == pytest.approx(-1.0)
-    assert summary.rank_correlation(up, np.ones(10)) == 0.0
-
-
-def test_the_short_table_has_a_row_for_each_experiment() -> None:
-    """Catches before and after exchanged, and a cell per repetition."""
-    named = [("n = 1", results([8.0, 6.0, 4.0], [2.0, 7.0, 3.0])), ("n = 2", results([2.9], [1.53]))]
-    table = summary.medians_in_short(named, ["E_tr"])
-    assert table.iloc[:, 0].tolist() == ["n = 1", "n = 2"]
-    assert table[r"of $\mathcal E_{\mathrm{tr}}$"].tolist() == ["6.00 → 3.00", "2.90 → 1.53"]

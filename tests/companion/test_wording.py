@@ -30,15 +30,6 @@ def test_three_digits(value: float, shown: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "value, digits, shown",
-    [(0.04, 2, "0.040"), (9.96, 2, "10"), (148.16, 4, "148.2"), (194820850.4, 8, "1.9482085 · 10⁸")],
-)
-def test_other_numbers_of_digits(value: float, digits: int, shown: str) -> None:
-    """Catches a number of digits that is three whatever was asked."""
-    assert wording.number(value, digits) == shown
-
-
-@pytest.mark.parametrize(
     "share, shown",
     [(0.0, "0 %"), (1.0, "100 %"), (0.99999, "99.9 %"), (0.123456, "12.3 %"), (0.0000421, "0.0042 %"), (1.5, "150 %")],
 )
@@ -60,18 +51,3 @@ def test_text_from_outside_is_shown_as_it_is(text: str) -> None:
     table = BeautifulSoup(markdown2html_mistune(f"| {head} | b |\n|---|---|\n| 1 | 2 |"), "html.parser")
     assert [cell.get_text().strip() for cell in table.find_all("th")] == [" ".join(text.split()), "b"]
     assert not table.find_all(["img", "em", "strong", "code", "a"])
-
-
-def test_dollar_signs_begin_no_formula_in_a_figure() -> None:
-    """Catches a column name that matplotlib cannot parse, which ends the chapter, or shows in italics."""
-    from matplotlib.cbook import is_math_text
-
-    assert is_math_text(r"$\nonsense$") and not is_math_text(wording.mathtext(r"$\nonsense$"))
-
-
-@pytest.mark.parametrize(
-    ("seconds", "words"),
-    [(0.2, "0.2 s"), (59.4, "59 s"), (61, "1 min 01 s"), (3600, "1 h 00 min"), (9e4, "25 h 00 min")],
-)
-def test_times_are_easy_to_read(seconds: float, words: str) -> None:
-    assert wording.duration(seconds) == words

@@ -12,10 +12,9 @@ from typing import Any
 import pytest
 
 import nystrom_lib as nl
-from companion.claims import Verdict, __main__, judge, page, plain, summary
+from companion.claims import Verdict, judge, page, summary
 from companion.studies import curvature, estimators, landscape
 from tests.companion.claims import FAILS, HOLDS, UNTESTABLE
-from tests.companion.claims.made_up import decided, made_up, values
 
 
 @pytest.fixture(scope="module")
@@ -77,27 +76,3 @@ def test_the_page(quick_verdicts: list[Verdict]) -> None:
     assert levels[0] == 2 and all(b - a <= 1 for a, b in itertools.pairwise(levels))
     assert max(line.count(" | ") for line in text.splitlines()) <= 2
     assert text.count("```") % 2 == 0 and "{eq}`eq-3`" in text and "{prf:ref}`thm-2-1`" in text
-
-
-def test_formulas_survive_markdown(quick_verdicts: list[Verdict]) -> None:
-    body = re.sub(r"```.*|`[^`\n]*`", "", page(quick_verdicts))
-    assert not re.search(r"(?<!\\)_", body), "an underscore that Markdown may take for emphasis"
-    assert "‖K‖{sub}`F`²" in page(quick_verdicts)
-
-
-def test_tables_of_numbers_fit_the_page(tmp_path: Path) -> None:
-    text = page([decided(tmp_path, "B5", lambda name: made_up(name, values(0.5)))])
-    assert "All the numbers" in text
-    widths = {line.count(" | ") for line in text.splitlines() if line.startswith("| ρ = ")}
-    assert widths == {5}
-
-
-def test_in_a_terminal(capsys: pytest.CaptureFixture[str], tmp_path: Path, quick_verdicts: list[Verdict]) -> None:
-    assert __main__.main(["T3", "B3", "--results", str(tmp_path)]) == 0
-    out = capsys.readouterr().out
-    assert "T3 (paper §2): holds" in out and "Of 2 claims, 1 holds" in out
-    assert max(map(len, plain(quick_verdicts).splitlines())) <= 110
-    assert __main__.main(["T3", "--markdown", "--results", str(tmp_path)]) == 0
-    assert "(claim-T3)=" in capsys.readouterr().out
-    assert __main__.main(["b33", "--results", str(tmp_path)]) == 2
-    assert "did you mean 'B3'" in capsys.readouterr().err

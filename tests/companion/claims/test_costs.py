@@ -1,6 +1,5 @@
 """R3, R4 and S5: each verdict able to go either way, and where the exponents come from."""
 
-import itertools
 import json
 import math
 from pathlib import Path
@@ -12,7 +11,6 @@ import nystrom_lib as nl
 from companion.claims import CLAIMS, Finding, costs, judge
 from companion.errors import DamagedResultsError
 from companion.results.archive import Archive
-from companion.studies import costs as studies_costs
 from tests.companion.claims import FAILS, HOLDS, IN_PART
 
 
@@ -59,13 +57,3 @@ def test_R3_knows_a_singular_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
     true = nl.radial_skd
     monkeypatch.setattr(nl, "radial_skd", lambda k, x, s, constant: true(k, x, s, constant) / len(s))
     assert costs.singular_difference() > 0.1
-
-
-def test_without_a_benchmark_the_chapters_clock_is_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    clock = itertools.cycle([1.0, 4.0])
-    monkeypatch.setattr(studies_costs, "seconds", lambda call: next(clock))
-    r3, r4, s5 = judge(tmp_path, ["R3", "R4", "S5"])
-    assert r3.numbers["gradient, N"] == pytest.approx(1.0) and r3.finding is HOLDS
-    assert r4.numbers["trace norm, n"] == pytest.approx(math.log(4) / math.log(3)) and r4.finding is HOLDS
-    assert s5.finding is FAILS and s5.why == "Steeper than the formula: stochastic step against N."
-    assert "a quick fit between two sizes" in s5.measured

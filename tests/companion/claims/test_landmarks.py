@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-import pytest
 
 import nystrom_lib as nl
 from companion.claims import CLAIMS, Finding, Verdict, landmarks
@@ -73,13 +72,6 @@ def test_B2() -> None:
         is HOLDS
         and len(dense_part) < 49
     )
-
-
-def test_the_densest_half_is_half_of_the_square_and_nothing_outside() -> None:
-    points = np.random.default_rng(0).uniform(-1, 1, (20_000, 2))
-    assert landmarks.in_densest_half(points, BiGaussian()).mean() == pytest.approx(0.5, abs=0.01)
-    assert not landmarks.in_densest_half(np.array([[-1.01, 0.8], [5.0, 5.0]]), BiGaussian()).any()
-    assert landmarks.in_densest_half(np.array([[-0.8, 0.8]]), BiGaussian()).all()
 
 
 def test_the_first_descent_is_that_of_the_figure() -> None:

@@ -22,24 +22,15 @@ from companion.claims import (
     judge,
     landmarks,
     later,
-    page,
     settings,
     tables,
     theory,
 )
 from companion.claims.declared import COMMITS, FIRST, LATER
-from companion.results.archive import Archive
 from tests.companion.claims import FAILS, HOLDS, IN_PART, UNTESTABLE
 from tests.companion.claims.made_up import Values, decided, made_up
 
 RESULTS = Path(__file__).resolve().parents[3] / "results"
-
-
-def test_a_claim_declared_later_says_what_was_known() -> None:
-    known = [name for name, claim in CLAIMS.items() if claim.known]
-    assert known == ["R5", "T4", "B6", "B7", "A3", "M2", "N3", "C1"]
-    assert [name for name, claim in CLAIMS.items() if claim.later] == ["T2", "S4"]
-    assert CLAIMS["T2"].later.decides and not CLAIMS["S4"].later.decides
 
 
 def _thresholds(text: str) -> set[str]:
@@ -51,10 +42,12 @@ def _thresholds(text: str) -> set[str]:
 def test_the_page_names_the_commit_that_fixed_the_thresholds(date: str) -> None:
     """Catches a commit that is not there, and a threshold that was changed or taken away after it."""
     file = "companion/claims/declared.py"
-    shown = subprocess.run(
-        ["git", "show", f"{COMMITS[date]}:{file}"], cwd=RESULTS.parent, capture_output=True, text=True, check=False
-    )
-    if shown.returncode:
+    for place in (file, f"nystrom_lib/{file}"):  # where it was before the companion became a package
+        command = ["git", "show", f"{COMMITS[date]}:{place}"]
+        shown = subprocess.run(command, cwd=RESULTS.parent, capture_output=True, text=True, check=False)
+        if not shown.returncode:
+            break
+    else:
         pytest.skip("this copy has no history")
     then, now = _thresholds(shown.stdout), _thresholds((RESULTS.parent / file).read_text(encoding="utf-8"))
     assert len(then) > 20 and then <= now
@@ -81,11 +74,6 @@ def test_R5() -> None:
     assert decide(problem(3, 0.9), problem(30, 0.9), problem(3, 1.1)) is IN_PART
     assert decide(problem(30, 0.9), problem(3, 1.1)) is HOLDS
     assert decide(problem(30, 0.9), problem(3, 0.9, stand_in=True)) is HOLDS
-
-
-def test_R5_without_timings(tmp_path: Path) -> None:
-    (verdict,) = judge(tmp_path, ["R5"])
-    assert verdict.finding is UNTESTABLE and "benchmarks.direct" in verdict.why
 
 
 # -- T2
@@ -147,11 +135,6 @@ def test_T4() -> None:
 # -- S3, S4
 
 
-def test_S3_counts_the_exceptions() -> None:
-    text = estimators.exceptions(sizes=(2, 1024))
-    assert "b = 2: below 1 in 3 of 10" in text and "b = 1024: below 1 in 0 of 10" in text
-
-
 def test_S4_against_exact_descents() -> None:
     def decide(behind: bool, steps: float) -> Finding:
         rows = {"setting": ["a"] * 4 + ["b"] * 4}
@@ -177,12 +160,6 @@ def boxes(before: dict[str, float], after: dict[str, float], scatter: dict[str, 
     return draw
 
 
-def test_separation_and_excess() -> None:
-    change = tables.before_and_after(made_up("figure-2-n20", boxes({}, {}, {})), "E_tr")
-    assert tables.separation(change) == pytest.approx(15.0, rel=0.01)  # 1.5 apart, each 0.1 high
-    assert tables.excess_left(change) == pytest.approx(0.25, rel=0.01)  # from 2 to a half
-
-
 def test_B6_and_B7(tmp_path: Path) -> None:
     coarse = boxes({}, {}, {"E_sp": 0.5})
     fine = boxes({}, {}, {"E_sp": 0.05})
@@ -192,18 +169,6 @@ def test_B6_and_B7(tmp_path: Path) -> None:
     assert decided(tmp_path, "B7", lambda name: made_up(name, fine)).finding is FAILS
     mixed = decided(tmp_path, "B6", lambda name: made_up(name, coarse if "rho16" in name else fine))
     assert mixed.finding is IN_PART and mixed.parts == {"ρ = 1": FAILS, "ρ = 16": HOLDS}
-
-
-def test_B4_says_that_the_reading_decides(tmp_path: Path) -> None:
-    """The spectral norm keeps the smallest part, and its boxes part least."""
-    drawn = boxes({"E_sp": 9.0}, {}, {"E_sp": 3.0})
-    found = decided(tmp_path, "B4", lambda name: made_up(name, drawn))
-    assert found.finding is FAILS and "gains least in 6 of 6 settings" in found.beside
-
-
-def test_M1_shows_the_excess_that_is_left() -> None:
-    (found,) = judge(RESULTS, ["M1"])
-    assert "n = 100: 57.3 %; n = 200: 72.8 %" in found.beside and "within the noise" in found.beside
 
 
 # -- A3, M2, N3, C1
@@ -239,11 +204,6 @@ def test_N3() -> None:
     assert decide(0.9, 16.0).finding is FAILS
 
 
-def test_N2_says_that_the_order_is_reversed() -> None:
-    (found,) = judge(RESULTS, ["N2"])
-    assert "The order is reversed" in found.beside and "laptop" not in found.claim.says
-
-
 def test_C1(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert judge(tmp_path, ["C1"])[0].finding is HOLDS
     true = nl.nystrom_errors
@@ -252,11 +212,6 @@ def test_C1(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 # -- the stored rows
-
-
-def test_without_rows_there_is_no_verdict(tmp_path: Path) -> None:
-    assert [verdict.finding for verdict in judge(tmp_path, ["T4", "A3"])] == [UNTESTABLE] * 2
-    assert Archive(tmp_path).later_checks() is None
 
 
 def test_the_stored_rows_are_computed_again() -> None:
@@ -282,20 +237,3 @@ def test_the_stored_rows_are_computed_again() -> None:
 
 
 # -- the page
-
-
-def test_the_page_shows_what_was_asked_later_and_what_stands_beside(first: Verdict) -> None:
-    text = page([theory.decide_convergence(first, drifting(), np.array([1.0]))])
-    assert "### T2: does not hold" in text and f"**Asked later** ({LATER})" in text
-    assert f"commit `{COMMITS[FIRST]}` of {FIRST}" in text and f"commit `{COMMITS[LATER]}` of {LATER}" in text
-    assert "The later check, written down before its result" in text
-    assert "**Known by then**: the drift" in text
-
-
-def test_the_stored_timings_are_of_the_declared_problems() -> None:
-    """Times are shown, never compared: only that they are those of R5, of five samples each, on one thread."""
-    found = Archive(RESULTS).direct_descent()
-    labels = ["bi-Gaussian, ρ = 1", "bi-Gaussian, ρ = 16", "Abalone, ρ = 0.25", "Abalone, ρ = 1", "Abalone, ρ = 4"]
-    assert list(found["problems"]) == [*labels, "MAGIC, n = 100", "MAGIC, n = 200", "MiniBooNE"]
-    counted = [each for each in found["problems"].values() if not each["stand_in"]]
-    assert all(len(each["error_quotients"]) == 5 for each in counted) and len(counted) >= 7

@@ -9,9 +9,7 @@ import pytest
 
 from companion.claims import CLAIMS, Finding, Verdict, judge, tables
 from companion.experiments.outcome import Outcome
-from companion.results.summary import Change
 from companion.results.table import Results
-from companion.studies.large_descent import PAPER_SECONDS
 from tests.companion.claims import FAILS, HOLDS, IN_PART, UNTESTABLE
 from tests.companion.claims.made_up import Values, decaying, decided, made_up, values
 
@@ -56,15 +54,6 @@ def test_B5(tmp_path: Path) -> None:
     assert verdict.finding is IN_PART and verdict.parts["ρ = 1"] is FAILS
 
 
-def test_the_spread_is_that_of_a_normal_law() -> None:
-    sample = 10.0 + np.random.default_rng(0).standard_normal(100_000)
-    found = tables.closeness(Change(sample, 3.0 * sample))
-    assert found.spread == pytest.approx(2 * 0.6745 / 10, rel=0.02) and found.spread == pytest.approx(
-        found.initial_spread
-    )
-    assert found.range == pytest.approx((10 + 1.645) / (10 - 1.645), rel=0.01)
-
-
 def abalone(name: str, values: Values, left: tuple[float, float, float] = (10.0, 100.0, 500.0)) -> Results:
     rho = name.split("-")[2].removeprefix("rho")
     return made_up(name, values, constants={"trace": dict(zip(("0.25", "1", "4"), left, strict=True))[rho]})
@@ -101,11 +90,6 @@ def test_M1(tmp_path: Path) -> None:
     assert magic(1.0, 50.0) is FAILS
 
 
-def test_M1_sees_how_late_the_fall_is() -> None:
-    line = np.stack([np.arange(0.0, 4001.0, 20.0), np.linspace(5.0, 1.0, 201)])
-    assert tables.late_fall(made_up("figure-4-n200", values(0.5), curve=line)) == pytest.approx(0.2)
-
-
 @pytest.mark.parametrize("ratio", [0.5, 2.0])
 def test_nothing_about_miniboone_is_said_from_a_stand_in(tmp_path: Path, ratio: float) -> None:
     def results(stand_in: bool) -> Callable[[str], Results]:
@@ -131,11 +115,6 @@ def test_N2(tmp_path: Path) -> None:
     assert quick.numbers["software, descent_s"] == pytest.approx(15.0)
     assert timed((0.5, 4.0, 3000.0)).finding is IN_PART
     assert timed((50.0, 40_000.0, 3000.0)).finding is FAILS
-
-
-def test_the_seconds_declared_are_those_the_chapters_show() -> None:
-    """Catches one of the two changed alone: a declaration is a text of its day, and borrows no number."""
-    assert {name: CLAIMS["N2"].limit(name) for name in PAPER_SECONDS} == PAPER_SECONDS
 
 
 def test_results_that_are_missing_or_unfinished_are_not_judged(tmp_path: Path) -> None:

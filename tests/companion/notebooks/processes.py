@@ -1,70 +1,25 @@
-"""Real processes: papermill, pytest and chapters, as a user starts them."""
+"""papermill and pytest as processes, called as their documentation says, and what a notebook shows."""
 
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import nbformat
 
-from tests import warm
-
 ROOT = Path(__file__).resolve().parents[3]
-Done = subprocess.CompletedProcess[str]
-
-#: How many at a time: each has a thread of its own and is told to use no more.
-AT_A_TIME = max(1, min(4, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2))
 
 
-def environment(**changes: str | None) -> dict[str, str]:
-    """Ours, with the project importable from any folder; None takes a variable away."""
-    # Set by whoever runs these tests, not by a user.
-    ours = {key: value for key, value in os.environ.items() if not key.startswith(("JUPYTER", "NYSTROM", "PYTEST"))}
-    full = {**ours, "PYTHONPATH": str(ROOT), "NYSTROM_JOBS": "1", **changes}
-    return {key: value for key, value in full.items() if value is not None}
+def start(*arguments: str | Path, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    """``python arguments…`` to its end."""
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("NYSTROM", "PYTEST"))}
+    command = [sys.executable, *map(str, arguments)]
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=500)
 
 
-def start(
-    *arguments: str | Path,
-    cwd: Path = ROOT,
-    env: Mapping[str, str] | None = None,
-    timeout: float = 300,
-    new: bool = False,
-) -> Done:
-    """``python arguments…`` to its end: forked, unless what a new interpreter does is the point."""
-    return subprocess.run(
-        [*([sys.executable] if new else warm.python()), *map(str, arguments)],
-        cwd=cwd,
-        env=dict(env or environment()),
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-        check=False,
-    )
-
-
-def papermill(source: Path, target: Path, *arguments: str, cwd: Path = ROOT) -> Done:
-    """Plain papermill, as one without our command line would call it."""
+def papermill(source: Path, target: Path, *arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    """Plain papermill."""
     return start("-m", "papermill", "--no-progress-bar", source, target, *arguments, cwd=cwd)
-
-
-class Several:
-    """A few processes at a time; each test waits for its own."""
-
-    def __init__(self) -> None:
-        self._pool = ThreadPoolExecutor(AT_A_TIME)
-        self._futures: dict[str, Future[Done]] = {}
-
-    def add(self, key, work, *arguments, **options) -> None:
-        self._futures[key] = self._pool.submit(work, *arguments, **options)
-
-    def __getitem__(self, key: str) -> Done:
-        return self._futures[key].result()
-
-    def close(self) -> None:
-        self._pool.shutdown(cancel_futures=True)
 
 
 def texts(path: Path) -> list[str]:

@@ -1,14 +1,8 @@
 """Running a chapter: the folder it leaves, what happens when a cell fails, and going on after an interruption."""
 
 import json
-import os
 import re
-import signal
-import sqlite3
-import subprocess
 import sys
-import time
-from contextlib import closing
 from pathlib import Path
 
 import nbformat
@@ -16,17 +10,15 @@ import pytest
 
 from companion.chapters import Chapter
 from companion.errors import ChapterError, ConfigurationError
-from companion.notebook.execute import _following, _logging_to, execute, read_record
+from companion.notebook.execute import execute, read_record
 from companion.results.table import Results
-from companion.running.progress import Progress
-from tests import warm
 
 from . import tiny
-from .processes import environment, pictures, start, texts
+from .processes import pictures, texts
 
 
 @pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory, forked: None) -> Chapter:
+def small(tmp_path_factory: pytest.TempPathFactory) -> Chapter:
     return tiny.write(tmp_path_factory.mktemp("notebooks"))
 
 
@@ -78,13 +70,6 @@ def test_nothing_in_a_notebook_differs_from_run_to_run(
     assert not any({"papermill", "execution"} & set(cell.metadata) for cell in after.cells)
 
 
-def test_the_injected_cell_is_kept_out_of_the_book(two_runs: tuple[Path, Path]) -> None:
-    first, second = (nbformat.read(run / "tiny.ipynb", as_version=4).cells for run in two_runs)
-    assert [cell.id for cell in first] == [f"tiny-{number}" for number in range(7)]
-    (injected,) = (cell for cell in second if cell not in first and cell.id == "injected-parameters")
-    assert injected.metadata.tags == ["injected-parameters", "remove-cell"]
-
-
 def test_the_page_of_a_run_needs_no_network(two_runs: tuple[Path, Path]) -> None:
     page = (two_runs[1] / "tiny.html").read_text(encoding="utf-8")
     assert not re.findall(r"""(?:src|href)=["'](?:https?:)?//""", page)
@@ -118,20 +103,6 @@ def test_a_cell_that_fails_is_named_and_what_ran_is_kept(small: Chapter, tmp_pat
     assert (record["status"], record["cell"]) == ("failed", 4)
 
 
-def test_a_bad_parameter_is_refused_before_anything_starts(small: Chapter, tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match=r"^n is 0; it must be a whole number, at least 1 and"):
-        execute(small, {"n": "0"}, tmp_path / "run")
-    with pytest.raises(ConfigurationError, match=r"^jobs is 0; it must be a whole number, at least 1"):
-        execute(small, {}, tmp_path / "run", jobs=0)
-    assert not (tmp_path / "run").exists()
-
-
-def test_a_chapter_without_its_notebook_says_where_it_should_be(tmp_path: Path) -> None:
-    absent = Chapter("tiny", 1, "A tiny chapter", "§0", tiny.Parameters, folder=tmp_path)
-    with pytest.raises(ChapterError, match=r"The notebook of chapter tiny is not at .*01_tiny\.ipynb"):
-        execute(absent, {}, tmp_path / "run")
-
-
 def test_no_folder_is_overwritten(small: Chapter, two_runs: tuple[Path, Path], tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="holds a run of tiny; go on with it by --resume, or name another"):
         execute(small, {}, two_runs[0])
@@ -145,78 +116,3 @@ def test_no_folder_is_overwritten(small: Chapter, two_runs: tuple[Path, Path], t
     with pytest.raises(ConfigurationError, match="holds no run to go on with"):
         execute(small, {}, tmp_path / "new", resume=True)
     assert (tmp_path / "letter.txt").read_text() == "dear"
-
-
-def test_a_long_cell_shows_its_repetitions(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Catches half a minute of silence, or of a bar that counts cells, where the log says how far a cell has come."""
-    monkeypatch.setattr("companion.notebook.execute.FOLLOW_SECONDS", 0.01)
-    monkeypatch.setattr("companion.running.progress.LOG_SECONDS", 0.0)
-    log = tmp_path / "run.log"
-    with _logging_to(log):
-        Progress(10, unit="repetition", title="before", show=False).reach(1)
-        with _following(log, show=True):
-            progress = Progress(10, unit="repetition", title="figure-2", show=False)
-            said, end = "", time.monotonic() + 20
-            while "\n" not in said and time.monotonic() < end:
-                progress.reach(3)
-                time.sleep(0.01)
-                said += capsys.readouterr().err
-    assert said.startswith("figure-2: 3/10 repetitions, ") and "before" not in said
-
-
-def _stored(run: Path) -> int:
-    for path in (run / "repetitions").glob("*.sqlite"):
-        with closing(sqlite3.connect(path)) as connection:
-            return int(connection.execute("SELECT count(*) FROM repetitions").fetchone()[0])
-    return 0
-
-
-def _kernels(run: Path) -> list[int]:
-    """The processes that work for a run, by the variable they are given."""
-    wanted, found = f"NYSTROM_RUN_FOLDER={run}".encode(), []
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            if wanted in (entry / "environ").read_bytes().split(b"\0"):
-                found.append(int(entry.name))
-        except OSError:
-            continue
-    return found
-
-
-@pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for processes in /proc")
-def test_a_run_that_is_interrupted_goes_on_where_it_stopped(tmp_path: Path) -> None:
-    run = tmp_path / "run"
-    command = ["-m", "tests.companion.notebooks.tiny", str(tmp_path), str(run), "n=50", "iterations=2000"]
-    # In a session of its own, so that only this process hears the signal.
-    process = subprocess.Popen(
-        [*warm.python(), *command, "m=5000"],
-        env=environment(),
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    deadline = time.monotonic() + 240
-    while _stored(run) < 5 and process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.05)
-    os.kill(process.pid, signal.SIGINT)
-    _, said = process.communicate(timeout=60)
-    assert "goes on from there" in said, said
-    assert process.returncode != 0
-    assert _kernels(run) == []
-    done = _stored(run)
-    assert 5 <= done < 5000
-    record = read_record(run)
-    assert record is not None
-    assert record["status"] == "interrupted"
-    # So that the test ends soon, the run that goes on is made to want only a few more.
-    wanted = done + 3
-    (run / "run.json").write_text((run / "run.json").read_text().replace('"m": 5000', f'"m": {wanted}'))
-    finished = start(*command, f"m={wanted}", "--resume")
-    assert finished.returncode == 0, finished.stderr
-    (path,) = (run / "results").glob("*.parquet")
-    results = Results.load(path)
-    assert results.complete
-    assert len(results.provenance["sessions"]) == 2, "the first session's repetitions were kept"
-    assert not (run / "repetitions").exists()

@@ -20,12 +20,12 @@ TABLES = """
 """
 
 
-@pytest.fixture(scope="module", params=[2, 4])
+@pytest.fixture(scope="module")
 def run(
-    request: pytest.FixtureRequest, forked: None, tmp_path_factory: pytest.TempPathFactory
+    tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Path, list[str]]:
     """Chapter 9 on a file whose columns, and whose own name, are hostile; two columns are named along the axes."""
-    names = NAMES[-request.param :]
+    names = NAMES
     folder = tmp_path_factory.mktemp("outside")
     with (folder / "<b>`data`|$x$.csv").open("w", newline="") as file:
         rows = csv.writer(file)
@@ -36,6 +36,7 @@ def run(
     return target.with_suffix(".html"), names
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(chromium.find() is None, reason="there is no Chromium or Chrome on this machine")
 def test_the_page_shows_names_and_executes_nothing(run: tuple[Path, list[str]], tmp_path: Path) -> None:
     """Catches a script that runs, a table that breaks, a formula where a name should be."""

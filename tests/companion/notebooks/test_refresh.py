@@ -5,18 +5,17 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from click.testing import CliRunner
 
 from companion.chapters import Chapter
 from companion.errors import ChapterError
-from companion.notebook.refresh import differences, refresh
+from companion.notebook.refresh import differences, main, refresh
 
 from . import tiny
-from .processes import start
 
 
 @pytest.fixture
-def small(tmp_path: Path, forked: None, monkeypatch: pytest.MonkeyPatch) -> Chapter:
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[3]))
+def small(tmp_path: Path) -> Chapter:
     return tiny.write(tmp_path)
 
 
@@ -65,6 +64,6 @@ def test_a_notebook_that_fails_is_left_as_it_was(small: Chapter) -> None:
 
 
 def test_the_command_refuses_a_misspelt_chapter() -> None:
-    done = start("-m", "companion.notebook.refresh", "bigausian")
-    assert done.returncode == 1
+    done = CliRunner().invoke(main, ["bigausian"])
+    assert done.exit_code == 1
     assert done.stderr.startswith("Error: There is no chapter 'bigausian'")

@@ -1,7 +1,5 @@
-"""Each notebook from nothing at ``smoke``: everything computed, without much work."""
+"""A notebook from nothing at ``smoke``: everything computed, without much work."""
 
-import contextlib
-import io
 import json
 from pathlib import Path
 
@@ -13,42 +11,27 @@ from companion.results.table import Results
 
 from .processes import pictures, texts
 
-COMMITTED = [name for name, each in CHAPTERS.items() if each.path.is_file()]
+#: The others are run with ``-m slow``.
+QUICK = ("bigaussian", "your_data", "starts")
 
 
-@pytest.fixture(scope="module", params=COMMITTED)
-def name(request: pytest.FixtureRequest) -> str:
-    return request.param
+NAMES = [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in CHAPTERS]
 
 
-@pytest.fixture(scope="module")
-def run(name: str, forked: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a chapter's run, which sees no stored result because its parameters are not the paper's."""
-    folder = tmp_path_factory.mktemp("smoke") / name
-    with contextlib.redirect_stderr(io.StringIO()) as complaints:
-        execute(name, {}, folder, profile="smoke", jobs=1)
-    assert complaints.getvalue() == ""
-    return folder
-
-
-def test_a_notebook_runs_from_nothing(run: Path, name: str) -> None:
-    record = json.loads((run / "run.json").read_text())
-    assert record["status"] == "finished"
+@pytest.mark.parametrize("name", NAMES)
+def test_a_notebook_runs_from_nothing(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = tmp_path / name
+    execute(name, {}, run, profile="smoke", jobs=1)
+    assert capsys.readouterr().err == ""
+    assert json.loads((run / "run.json").read_text())["status"] == "finished"
     assert (run / f"{name}.html").is_file()
     assert len(list((run / "figures").glob("*.svg"))) == len(list((run / "figures").glob("*.png"))) > 0
-    assert not any("stored at full scale" in text for text in texts(run / f"{name}.ipynb"))
-
-
-def test_other_parameters_change_figures_and_prose(run: Path, name: str) -> None:
-    """Against the committed notebook, which is at the paper's parameters."""
     committed, smoke = CHAPTERS[name].path, run / f"{name}.ipynb"
+    assert not any("stored at full scale" in text for text in texts(smoke))
+    # Other parameters change figures and prose; the first text is the table of parameters and the last the foot.
     assert set(pictures(committed)).isdisjoint(pictures(smoke))
-    # The first text is the table of parameters and the last the foot: what differs must differ between them.
     assert texts(committed)[1:-1] != texts(smoke)[1:-1]
-
-
-def test_a_chapter_knows_which_experiments_its_notebook_asks_for(run: Path, name: str) -> None:
-    """Catches a list, by which a cluster with nothing to do is refused, that is not the notebook's."""
-    each, stored = CHAPTERS[name], (run / "results").glob("*.parquet")
-    declared = {experiment.fingerprint for experiment in each.experiments(each.settings(profile="smoke"))}
-    assert {Results.load(path).experiment.fingerprint for path in stored} == declared
+    # The declared experiments, by which a cluster with nothing to do is refused, are those of the notebook.
+    chapter = CHAPTERS[name]
+    declared = {experiment.fingerprint for experiment in chapter.experiments(chapter.settings(profile="smoke"))}
+    assert {Results.load(path).experiment.fingerprint for path in (run / "results").glob("*.parquet")} == declared
