@@ -5,9 +5,9 @@ PYTHON ?= python3
 LOCK_PYTHON ?= 3.11
 UPGRADE ?=
 # What pytest is to run, and on how many processes: as many as there are cores, so that threads must not wait busily.
-TESTS ?= notebooks tests nystrom_lib
+TESTS ?= notebooks tests/book tests/companion tests/nystrom_lib nystrom_lib companion
 JOBS ?= 2
-PYTEST = OPENBLAS_NUM_THREADS=1 OMP_WAIT_POLICY=passive $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile \
+PYTEST = NYSTROM_JOBS=1 OPENBLAS_NUM_THREADS=1 OMP_WAIT_POLICY=passive $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile \
     --no-loadscope-reorder --doctest-modules --nbval
 
 # pytest without the plugin that imports Jupyter.

@@ -170,7 +170,8 @@ def test_every_make_target_says_what_it_does(root: Path) -> None:
     text = (root / "Makefile").read_text(encoding="utf-8")
     match = re.search(r"^\.PHONY: (.+)$", text, flags=re.MULTILINE)
     assert match
-    listed = re.findall(r"^  ([a-z-]+) +\S", output_of(["make", "-s", "--no-print-directory"], root), flags=re.MULTILINE)
+    shown = output_of(["make", "-s", "--no-print-directory"], root)
+    listed = re.findall(r"^  ([a-z-]+) +\S", shown, flags=re.MULTILINE)
     assert listed == match[1].split()
 
 
