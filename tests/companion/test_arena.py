@@ -1,6 +1,5 @@
 """The arena: what is tried, that a stopped run goes on, and that what is stored reads back. No time is compared."""
 
-from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -8,13 +7,9 @@ import pytest
 
 import nystrom_lib as nl
 from companion.chapters.on_problems import OnProblems
-from companion.experiments.config import Experiment
-from companion.experiments.problems import CENTRES, PROBLEMS, TRIED_STARTS, descent_by, problem, tried
 from companion.experiments.seeds import Axis, seed_for
 from companion.results import provenance
 from companion.running import arena
-from companion.running.others import OTHERS
-from companion.running.shared import run_sharing, shared_constants
 
 pytest.importorskip("sklearn")
 MOST = 120
@@ -25,16 +20,6 @@ FEW = arena.Terms(MOST)
 @pytest.fixture(scope="module")
 def best() -> dict[str, float]:
     return arena.best_errors(["bigaussian-16"], FEW)
-
-
-def test_the_stored_table_has_every_trial() -> None:
-    """Catches a table of fewer repetitions, or without the ways of other packages, stored in its place."""
-    table, machine = arena.load(RESULTS / "beyond" / "arena.json")
-    ending = set(product(PROBLEMS, (*TRIED_STARTS, *CENTRES, *OTHERS), (None,), range(11)))
-    given = set(product(PROBLEMS, arena.DESCENTS, arena.BUDGETS, range(11)))
-    budgets = (None if np.isnan(budget) else budget for budget in table["budget"])
-    assert set(zip(table["problem"], table["way"], budgets, table["repetition"], strict=True)) == ending | given
-    assert len(table) == len(ending) + len(given) and not machine["dirty"] and machine["others"].keys() == OTHERS.keys()
 
 
 def test_a_chapter_takes_stored_trials_or_holds_those_it_is_asked_for() -> None:
@@ -85,34 +70,3 @@ def test_a_stopped_run_goes_on_and_what_is_stored_reads_back(
     monkeypatch.setattr(provenance, "environment", lambda: here | {"commit": "0" * 40})
     arena.hold(wanted[:1], best, log, terms=FEW)
     assert done == [*wanted[3:], wanted[0]], "trials of another commit do not count"
-
-
-WAITING = """
-import os, time
-
-from companion.running.processes import pool
-
-def wait(seconds):
-    os.write(1, f"{os.getpid()}\\n".encode())
-    time.sleep(seconds)
-
-if __name__ == "__main__":
-    with pool(2) as workers:
-        list(workers.map(wait, [600.0] * 5))
-"""
-
-
-def small(method: str, n: int = 5) -> Experiment:
-    return tried(problem("bigaussian-16"), "uniform", descent_by(method, 5), m=1, most=MOST, n=n)
-
-
-def test_constants_are_taken_from_results_of_the_same_matrix(tmp_path: Path) -> None:
-    first = run_sharing(small("trace"), tmp_path / "work", (tmp_path,), progress=False)
-    first.save(tmp_path / "first.parquet")
-    (tmp_path / ".0123456789ab.part.parquet").write_bytes(b"PAR1")  # another process is just saving its results
-    sha256 = first.provenance["data"]["sha256"]
-    assert shared_constants(small("radial"), sha256, (tmp_path,)) == first.constants
-    assert shared_constants(small("radial", n=6), sha256, (tmp_path,)) is None
-    assert shared_constants(small("radial"), "0" * 64, (tmp_path,)) is None
-    second = run_sharing(small("radial"), tmp_path / "work", (tmp_path,), progress=False)
-    assert second.constants == first.constants

@@ -3,7 +3,6 @@
 import re
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import nystrom_lib as nl
@@ -13,8 +12,7 @@ from companion.claims import beyond, beyond_answers
 from companion.experiments.problems import BEYOND
 from companion.results.table import Results
 from companion.running.verifying import verify
-from companion.studies import arena, sphere, uses
-from companion.studies import beyond as studies
+from companion.studies import sphere, uses
 
 from ..lock import locked
 
@@ -84,38 +82,6 @@ def test_the_stored_answers_are_those_of_the_numbers() -> None:
 # -- studies ---------------------------------------------------------------------------------------------------------
 
 
-def made_up() -> pd.DataFrame:
-    rows = [
-        ("abalone", "uniform", np.nan, 0.001, 2.0),
-        ("abalone", "KMeans", np.nan, 0.2, 1.21),
-        ("abalone", "trace", 0.1, 0.11, 1.3),
-        ("abalone", "trace", 1.0, 1.0, 1.2),
-        ("magic", "uniform", np.nan, 0.001, 2.0),
-        ("magic", "KMeans", np.nan, 0.5, 1.5),
-        ("magic", "trace", 0.1, 0.12, 1.4),
-        ("magic", "trace", 1.0, 1.0, 1.1),
-    ]
-    return pd.DataFrame(rows, columns=["problem", "way", "budget", "seconds", "E_tr"])
-
-
-def test_the_simplest_of_equals_is_recommended() -> None:
-    table = made_up()
-    assert arena.winners(table, 0.1).to_dict() == {"abalone": "trace", "magic": "trace"}
-    assert arena.winners(table, 1.0).to_dict() == {"abalone": "KMeans", "magic": "trace"}, "1.21 is within 2 % of 1.2"
-    assert arena.winners(table, 1.0, ["uniform", "trace"]).to_dict() == {"abalone": "trace", "magic": "trace"}
-    advice = arena.recommended(table, [0.1, 1.0])
-    assert list(advice["use"]) == ["trace", "KMeans"] and list(advice["best on"]) == ["2 of 2", "1 of 2"]
-    assert advice["at worst, times the lowest error"].iloc[1] == pytest.approx(1.5 / 1.1)
-
-
-def test_ranks_that_agree_and_ranks_that_do_not() -> None:
-    table = pd.DataFrame({"stage": "optimised", "R": [1.0, 2.0, 3.0], "E_tr": [1.1, 1.5, 9.0]})
-    assert studies.rank_correlation(table) == pytest.approx(1.0)
-    assert studies.rank_correlation(table.assign(E_tr=[9.0, 1.5, 1.1])) == pytest.approx(-1.0)
-    assert np.isnan(studies.rank_correlation(table.assign(R=1.0)))
-    assert studies.spreads(pd.DataFrame({"a": [2.0], "b": [3.0]}, index=["abalone"])) == {"Abalone": 1.5}
-
-
 def test_the_mean_variance_is_the_trace_error_and_grows_with_noise() -> None:
     kernel, data = nl.Gaussian(rho=10.0), uses.evenly("square", 100)
     sample = data[:7]
@@ -123,20 +89,6 @@ def test_the_mean_variance_is_the_trace_error_and_grows_with_noise() -> None:
     assert uses.mean_variance(kernel, data, sample) == pytest.approx(exact, rel=1e-9)
     assert uses.mean_variance(kernel, data, sample, 1e-9) == pytest.approx(exact, rel=1e-6)
     assert uses.mean_variance(kernel, data, sample, 0.5) > exact
-
-
-@pytest.mark.parametrize("way", uses.DESIGNS)
-def test_a_design_lies_in_its_region(way: str) -> None:
-    kernel, data = nl.Gaussian(rho=10.0), uses.evenly("bay", 200)
-    sample = uses.design(way, "bay", 9, kernel, data, 3)
-    assert sample.shape == (9, 2) and uses.bay(sample).all()
-    assert ((sample >= 0.0) & (sample <= 1.0)).all()
-
-
-def test_principal_components_of_a_full_sample_are_the_kernel_s() -> None:
-    kernel, data = nl.Gaussian(rho=1.0), nl.datasets.bigaussian(N=30).X
-    scores = uses.principal(nl.NystromApproximation(kernel, data).features(data))
-    assert uses.turned(scores, uses.kernel_pca(kernel, data))[1] < 1e-6
 
 
 def test_a_descent_along_the_sphere_stays_on_it_and_goes_down() -> None:

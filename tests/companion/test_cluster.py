@@ -84,15 +84,6 @@ def test_the_same_numbers_as_here_to_the_last_bit(cluster: LocalCluster, tmp_pat
     assert session["where"] == "cluster" and session["workers"] and session["repetitions"] == 40
 
 
-def test_a_run_begun_here_goes_on_there(cluster: LocalCluster, tmp_path: Path) -> None:
-    run(EXPERIMENT.replace(m=5), tmp_path, progress=False)
-    both = run(EXPERIMENT.replace(m=8), tmp_path, cluster=cluster.address, progress=False)
-    assert [session["where"] for session in both.provenance["sessions"]] == ["here", "cluster"]
-    assert both.complete
-    again = run(EXPERIMENT.replace(m=8), tmp_path, cluster="tcp://127.0.0.1:1", progress=False)
-    assert again.checksum == both.checksum, "nothing is left to do, so nobody is asked"
-
-
 def test_a_worker_that_dies_costs_nothing(cluster: LocalCluster, tmp_path: Path) -> None:
     """Killed with repetitions under way; the other does them again, and the table is the same."""
     victim = cluster.add_worker()

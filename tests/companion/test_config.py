@@ -1,7 +1,6 @@
 """Configurations: typed, range-checked, strict when read, and known by their fingerprint."""
 
 import dataclasses
-import string
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -22,7 +21,7 @@ from companion.experiments.components import (
     StochasticGradientDescent,
 )
 from companion.experiments.config import NORMS, Experiment, Record
-from companion.experiments.paper import PAPER, figure, paper_experiment
+from companion.experiments.paper import PAPER, paper_experiment
 from companion.results.table import Results
 from companion.running import stored
 from companion.settings import setting
@@ -100,13 +99,6 @@ def test_every_single_setting_changes_the_fingerprint() -> None:
     assert [one.m for one in changed if one.series == base.series] == [4]
 
 
-def test_two_spellings_of_one_number_are_one_configuration() -> None:
-    assert experiment(kernel=Gaussian(rho=1)) == experiment(kernel=Gaussian(rho=1.0))
-    assert experiment(kernel=Gaussian(rho=1)).fingerprint == experiment(kernel=Gaussian(rho=1.0)).fingerprint
-    zero = BiGaussian(modes=((0.0, 1.0),))
-    assert experiment(data=zero).fingerprint == experiment(data=BiGaussian(modes=((-0.0, 1),))).fingerprint
-
-
 def test_fingerprints_do_not_change_between_versions() -> None:
     """Stored results are found by these; if this test fails, they are lost."""
     assert experiment().fingerprint == "37154314b7349999bde9be41591f830bb48394c00a48d205d9da16bb44fd722c"
@@ -150,31 +142,18 @@ def test_a_newer_setting_at_its_default_leaves_every_stored_result_to_be_found(
     ("changes", "sentence"),
     [
         ({"n": 0}, "n is 0; it must be a whole number, at least 1 and at most 1,000,000"),
-        ({"n": 2.0}, "n is 2.0; it must be a whole number"),
         ({"n": True}, "n is true; it must be a whole number"),
-        ({"m": 0}, "m is 0; it must be a whole number, at least 1"),
         ({"seed": -1}, "seed is -1; it must be a whole number, at least 0"),
-        ({"factors": 1}, "factors is 1; it must be true or false"),
         ({"norms": ["trace", "max"]}, "norms is .'trace', 'max'.; it must be a list of texts, each one of 'trace'"),
-        ({"norms": "trace"}, "norms is 'trace'; it must be a list"),
         ({"norms": ["spectral", "trace"]}, "norms is .*; give each once, in the order"),
-        ({"kernel": {"kind": "gaussian", "rho": 0}}, "kernel.rho is 0; it must be a number, above 0"),
         ({"kernel": {"kind": "gaussian", "rho": float("nan")}}, "kernel.rho is nan; it must be a number, above 0"),
-        ({"kernel": {"kind": "gaussian", "rho": "1e-6"}}, "kernel.rho is '1e-6'; it must be a number, above 0"),
         ({"kernel": {"kind": "gaussian", "rho": 10**400}}, "kernel.rho is 10*; it must be a number, above 0"),
-        ({"data": {"kind": "bigaussian", "modes": [[1], 2]}}, "data.modes is .* a list of lists of numbers"),
         ({"data": {"kind": "bigaussian", "seed": "1"}}, "data.seed is '1'; .* whole number, at least 0, or null"),
-        ({"kernel": {"kind": "gaussian"}}, "kernel.rho is missing"),
         ({"kernel": {"kind": "gausian", "rho": 1}}, "kernel.kind is 'gausian' .did you mean 'gaussian'"),
-        ({"kernel": Abalone()}, "kernel is a Abalone; it must be one of gaussian"),
         ({"kernel": 3}, "kernel is 3; it must be settings with a kind"),
-        ({"descent": {"kind": "sgd", "step": 1, "iterations": 1, "batchsize": 5}}, "did you mean 'batch_size'"),
         ({"data": {"kind": "abalone", "attributes": "age"}}, "data.attributes is 'age'; it must be text, one of 'sex'"),
-        ({"data": {"kind": "given", "sha256": "no"}}, "data.sha256 is 'no'; it must be 64 hexadecimal digits"),
         ({"data": {"kind": "file", "path": "\udcff"}}, "data.path .* cannot be written as UTF-8"),
-        ({"record": {"repetitions": [3], "every": 1}}, "record.repetitions .* all must be below m = 3"),
         ({"record": {"repetitions": [1, 0], "every": 1}}, "record.repetitions .* in increasing order"),
-        ({"record": {"repetitions": [1]}}, "record needs both repetitions and every"),
     ],
 )
 def test_a_bad_value_is_refused_with_a_sentence(changes: dict[str, Any], sentence: str) -> None:
@@ -224,16 +203,3 @@ def test_the_papers_parameters(
     assert (plain["n"], plain["m"], plain["initial"]) == (n, m, {"kind": "uniform"})
     descent = {"kind": method, "step": step, "iterations": T, **({"batch_size": b} if b else {})}
     assert plain["descent"] == descent
-
-
-def test_names_and_variants() -> None:
-    assert len(PAPER) == 17
-    assert len({one.fingerprint for one in PAPER.values()}) == 17
-    assert all(set(name) <= set(string.ascii_lowercase + string.digits + "-.") for name in PAPER)
-    assert {name: len(figure(name)) for name in range(1, 6)} == {1: 2, 2: 6, 3: 6, 4: 2, 5: 1}
-    rings = paper_experiment("figure-3-rho1-rings").to_plain()["data"]["attributes"]
-    assert (rings, paper_experiment("figure-3-rho1").to_plain()["data"]["attributes"]) == ("rings", "sex")
-    with pytest.raises(ConfigurationError, match="did you mean 'figure-2-n80'"):
-        paper_experiment("figure2-n80")
-    with pytest.raises(ConfigurationError, match="number is 6"):
-        figure(6)

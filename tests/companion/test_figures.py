@@ -12,8 +12,7 @@ import pytest
 from bs4 import BeautifulSoup
 from matplotlib.figure import Figure
 
-import nystrom_lib as nl
-from companion.figures import boxplots, decay, paths, slider, spectra, style, theory
+from companion.figures import boxplots, decay, paths, slider, spectra, style
 
 RNG = np.random.default_rng(7)
 POINTS = RNG.uniform(-1, 1, (2000, 2))
@@ -86,32 +85,6 @@ def test_curves_paths_and_spectra_carry_their_numbers() -> None:
     drawn = spectra.spectra({"one": values}, n=3).axes[0]
     assert np.array_equal(drawn.lines[0].get_xydata(), np.column_stack([np.arange(1, 6), values]))
     assert drawn.get_yscale() == "log"
-
-
-def test_every_logarithmic_axis_has_two_numbers() -> None:
-    """Catches an axis within one power of ten, of which matplotlib labels at most one."""
-    for values in ([2.61, 1.53], [0.62, 0.58], [3.1e6, 4.9e6], [1.0, 1e9]):
-        figure, axes = style.subplots()
-        axes[0, 0].plot([0, 1], values)
-        axes[0, 0].set_yscale("log")
-        style.tick(figure)
-        low, high = axes[0, 0].get_ylim()
-        named = [
-            axes[0, 0].yaxis.get_major_formatter()(place, 0)
-            for place in axes[0, 0].get_yticks()
-            if low <= place <= high
-        ]
-        assert len(named) >= 2 and all(named), values
-
-
-def test_the_picture_of_a_projection_has_the_inner_products_of_the_kernel() -> None:
-    """Catches vectors drawn with other lengths and angles than they have."""
-    kernel, sample, x = nl.Gaussian(rho=0.5), np.array([[-0.9], [1.1]]), 0.1
-    vectors = theory.in_space(kernel, sample, x)
-    assert np.allclose(vectors @ vectors.T, kernel.matrix([[-0.9], [1.1], [x]]))
-    assert np.allclose(vectors[:2, 2], 0.0)  # the landmarks span the plane that lies flat
-    missing = 1.0 - nl.NystromApproximation(kernel, sample).block([[x]], [[x]])[0, 0]
-    assert vectors[2, 2] ** 2 == pytest.approx(missing)
 
 
 # -- the slider ------------------------------------------------------------------------------------------------

@@ -97,13 +97,3 @@ def test_stored_results_are_shown_with_their_origin(
     assert "| figure-9 | 4 stored | 0, 3 |" in shown[-2]["text/markdown"]
     assert "| Stored results | figure-9: computed 2" in shown[-1]["text/markdown"]
     page._open.close()
-
-
-@pytest.mark.parametrize("text", ['"a|b.csv"', '"`a`|b"', '"<b>$x$"', "[1, 2]"])
-def test_a_value_in_a_table_is_shown_as_it_is(text: str) -> None:
-    """Catches a bar that is escaped where Markdown takes the escape for a letter."""
-    from bs4 import BeautifulSoup
-    from nbconvert.filters.markdown_mistune import markdown2html_mistune
-
-    page = markdown2html_mistune(notebook.markdown_table(["Parameter", "Value"], [["file", notebook._code(text)]]))
-    assert [cell.get_text() for cell in BeautifulSoup(page, "html.parser").find_all("td")] == ["file", text]

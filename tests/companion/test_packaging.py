@@ -65,10 +65,6 @@ def declared(*pyprojects: dict[str, Any]) -> list[Requirement]:
     return [each for each in found if each.name != pyprojects[0]["project"]["name"]]
 
 
-def test_the_lock_and_the_plain_pins_are_the_same(root: Path) -> None:
-    assert pins(root / "requirements.lock") == pins(root / "requirements.txt")
-
-
 def test_every_locked_package_has_hashes(root: Path) -> None:
     blocks = re.split(r"\n(?=\S)", (root / "requirements.lock").read_text(encoding="utf-8"))
     bare = [block.splitlines()[0] for block in blocks if not re.search(r"--hash=sha256:[0-9a-f]{64}", block)]
@@ -159,13 +155,6 @@ def test_one_version_and_one_oldest_python_everywhere(
     assert tested == named and tested[0] == oldest
 
 
-def test_ci_runs_what_everybody_runs(root: Path) -> None:
-    script = root / ".ci" / "run"
-    assert script.stat().st_mode & 0o111, ".ci/run is not executable"
-    commands = [line for line in script.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
-    assert commands[-1] == "exec make test"
-
-
 def test_every_make_target_says_what_it_does(root: Path) -> None:
     text = (root / "Makefile").read_text(encoding="utf-8")
     match = re.search(r"^\.PHONY: (.+)$", text, flags=re.MULTILINE)
@@ -173,19 +162,6 @@ def test_every_make_target_says_what_it_does(root: Path) -> None:
     shown = output_of(["make", "-s", "--no-print-directory"], root)
     listed = re.findall(r"^  ([a-z-]+) +\S", shown, flags=re.MULTILINE)
     assert listed == match[1].split()
-
-
-def test_pytest_knows_every_setting_and_uses_every_marker(
-    root: Path, pyproject: dict[str, Any], pytestconfig: pytest.Config
-) -> None:
-    # Misspelt or misplaced settings are otherwise easy to overlook: they merely do nothing.
-    settings = pyproject["tool"]["pytest"]
-    assert pytestconfig.inipath == root / "pyproject.toml"
-    for key in settings:
-        assert pytestconfig.getini(key) is not None
-    tests = "".join(path.read_text(encoding="utf-8") for path in (root / "tests").rglob("test_*.py"))
-    unused = [m.partition(":")[0] for m in settings.get("markers", []) if f"mark.{m.partition(':')[0]}" not in tests]
-    assert unused == []
 
 
 def test_importing_the_library_imports_no_optional_package() -> None:

@@ -1,7 +1,6 @@
 """Running: on threads, in turns, interrupted, killed; always the same table."""
 
 import json
-import logging
 import os
 import re
 import signal
@@ -9,7 +8,6 @@ import subprocess
 import sys
 import textwrap
 import threading
-from collections import deque
 from pathlib import Path
 
 import numpy as np
@@ -24,10 +22,8 @@ from companion.experiments.config import Record
 from companion.results import provenance
 from companion.results.store import Store, store_path
 from companion.results.table import Results
-from companion.running import progress as progress_module
 from companion.running import runner
-from companion.running.progress import Progress
-from companion.running.runner import run, share_out
+from companion.running.runner import run
 
 from . import small
 from .small import EXPERIMENT, checksums
@@ -72,21 +68,6 @@ def test_m_makes_no_difference_and_a_run_can_be_extended(undisturbed: Results, t
     assert checksums(more) == checksums(undisturbed)
     fewer = run(EXPERIMENT.replace(m=7), tmp_path, progress=False)
     assert checksums(fewer) == checksums(few) and len(fewer.table) == 14
-
-
-def test_order_makes_no_difference(undisturbed: Results, tmp_path: Path) -> None:
-    chosen = runner.recompute(runner.prepare(EXPERIMENT), [31, 4, 17], threads=2)
-    assert {j: outcome.checksum(timings=False) for j, outcome in chosen.items()} == {
-        j: checksums(undisturbed)[j] for j in (4, 17, 31)
-    }
-
-
-def test_the_cores_are_shared_out_one_way_or_the_other() -> None:
-    for threads in range(1, 9):
-        for count in range(1, 20):
-            repetitions, each = share_out(threads, count)
-            assert 1 in (repetitions, each) and repetitions * each <= threads
-            assert each == threads if count == 1 else repetitions == min(threads, count)
 
 
 def test_an_error_in_a_repetition_is_raised_and_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,28 +131,6 @@ def test_two_processes_share_one_run(tmp_path: Path) -> None:
     assert checksums(together) == checksums(run(SLOWER, tmp_path / "alone", progress=False))
     shares = [session["repetitions"] for session in together.provenance["sessions"]]
     assert sum(shares) == 40 and len(shares) == 2 and min(shares) > 1
-
-
-def test_what_another_process_has_stored_is_not_done_again(tmp_path: Path) -> None:
-    """It is left out when repetitions are handed out, however late it was stored."""
-
-    class Recorder:
-        capacity = 3
-
-        def __init__(self) -> None:
-            self.submitted: list[int] = []
-
-        def submit(self, j: int) -> None:
-            self.submitted.append(j)
-
-    ours = Store(tmp_path, EXPERIMENT, small.SHA)
-    with ours, Store(tmp_path, EXPERIMENT, small.SHA) as theirs:
-        pending, under_way, backend = deque(range(6)), {99}, Recorder()
-        theirs.begin_session({})
-        theirs.add(0, small.made_up(0))
-        theirs.add(2, small.made_up(2))
-        runner._hand_out(pending, under_way, ours, backend)  # type: ignore[arg-type]
-    assert backend.submitted == [1, 3] and under_way == {99, 1, 3} and list(pending) == [4, 5]
 
 
 # -- interrupted -----------------------------------------------------------------------------------------------
@@ -257,26 +216,6 @@ def sessions_begun(folder: Path) -> int:
 
 
 # -- progress --------------------------------------------------------------------------------------------------
-
-def test_silence_where_there_is_no_terminal(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    run(EXPERIMENT.replace(m=3), tmp_path)
-    assert capfd.readouterr() == ("", "")
-
-
-def test_a_line_every_ten_seconds_in_the_log(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO)
-    clock = [1000.0]
-    monkeypatch.setattr(progress_module.time, "monotonic", lambda: clock[0])
-    with Progress(100, done=10, unit="repetition", title="abalone, n = 50") as bar:
-        for second in range(31):
-            clock[0] = 1000.0 + second
-            bar.reach(10 + second // 2)
-    assert [record.message for record in caplog.records] == [
-        "abalone, n = 50: 15/100 repetitions, 0.5 repetitions/s, about 2 min 50 s left",
-        "abalone, n = 50: 20/100 repetitions, 0.5 repetitions/s, about 2 min 40 s left",
-        "abalone, n = 50: 25/100 repetitions, 0.5 repetitions/s, about 2 min 30 s left",
-    ]
-
 
 # -- provenance ------------------------------------------------------------------------------------------------
 

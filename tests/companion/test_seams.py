@@ -5,13 +5,9 @@ import pytest
 
 import nystrom_lib as nl
 from companion.experiments.config import Experiment
-from companion.experiments.problems import BEYOND, PROBLEMS, descent_by, exact, problem, rules, tried
+from companion.experiments.problems import PROBLEMS, descent_by, exact, problem, rules, tried
 from companion.experiments.protocol import prepare, repetition
 from companion.experiments.seeds import Axis, seed_for
-
-
-def test_no_two_names_are_one_experiment() -> None:
-    assert len({experiment.fingerprint for experiment in BEYOND.values()}) == len(BEYOND)
 
 
 def test_the_paper_s_problems_are_the_paper_s() -> None:

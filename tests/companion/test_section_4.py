@@ -14,7 +14,6 @@ from companion.experiments.paper import PAPER
 from companion.experiments.part import Part
 from companion.results.table import Results
 from companion.studies import large_descent
-from companion.studies.digits import digits_of_criteria, right_digits
 
 SMALL = Experiment(
     data=BiGaussian(N=120, seed=1),
@@ -81,12 +80,3 @@ def test_first_steps_agree_with_the_whole_descent_and_a_change_shows(small: Resu
     wrong = dataclasses.replace(small.outcomes[0], arrays={"curve": curve})
     with pytest.raises(VerificationError, match="R after 20 steps"):
         large_descent.check_first_steps(Results({**small.outcomes, 0: wrong}, small.provenance), 20)
-
-
-def test_digits_are_counted_where_double_precision_fails() -> None:
-    assert right_digits(1.0000012, 1.0) == 5 and right_digits(2.0, 2.0) == 12
-    data = nl.datasets.bigaussian(300, 1).X
-    easy = digits_of_criteria(SMALL.replace(data=BiGaussian(N=300, seed=1)), data)
-    hard = digits_of_criteria(SMALL.replace(data=BiGaussian(N=300, seed=1), kernel=Gaussian(rho=0.5), n=60), data)
-    assert easy.precision == "double" and min(easy.plotted.values()) >= 8
-    assert hard.precision == "extended" and min(hard.in_double.values()) < min(hard.plotted.values())

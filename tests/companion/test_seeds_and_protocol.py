@@ -12,7 +12,6 @@ from companion.experiments.components import (
     BiGaussian,
     Given,
     GradientDescent,
-    Polynomial,
 )
 from companion.experiments.config import Record
 from companion.experiments.protocol import prepare, repetition
@@ -80,25 +79,6 @@ def test_a_repetition_does_not_depend_on_threads() -> None:
             problem = prepare(experiment)
             found.add((repetition(problem, 17).checksum(timings=False), *sorted(problem.constants.items())))
     assert len(found) == 1
-
-
-def test_a_descent_that_diverges_is_an_outcome() -> None:
-    wild = EXPERIMENT.replace(
-        kernel=Polynomial(degree=3), descent=GradientDescent(step=1e305, iterations=200), record=Record()
-    )
-    numbers = repetition(prepare(wild), 0).numbers
-    assert 1 <= numbers["diverged_at.optimised"] <= 200
-    assert "R.initial" in numbers and "R.optimised" not in numbers
-
-
-def test_only_what_is_asked_for_is_computed() -> None:
-    lean = EXPERIMENT.replace(norms=(), factors=False, constant=False, record=Record())
-    problem = prepare(lean)
-    assert problem.matrix is None and not problem.constants
-    assert {name.split(".")[0] for name in repetition(problem, 0).numbers} == {"R", "seconds"}
-    traces = prepare(EXPERIMENT.replace(norms=("trace",), factors=False))
-    assert traces.matrix is None and set(traces.constants) == {"squared_norm"}
-    assert not {"E_tr", "spectral"} & {name.split(".")[0] for name in repetition(traces, 0).numbers}
 
 
 def test_data_in_memory() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from companion.errors import DamagedResultsError, VerificationError
+from companion.errors import VerificationError
 from companion.experiments.outcome import Outcome
 from companion.results.table import Results
 from companion.running.runner import run
@@ -30,19 +30,6 @@ def test_they_are_found_by_what_they_are_of(results: Results, tmp_path: Path) ->
     assert (found.name, found.results.checksum) == ("figure-9", results.checksum)
     assert find(FIVE.replace(m=6), tmp_path) is None
     assert find(FIVE.replace(seed=6), tmp_path) is None
-
-
-def test_what_is_incomplete_or_of_other_data_is_not_used(results: Results, tmp_path: Path) -> None:
-    Results({0: results.outcomes[0]}, results.provenance).save(tmp_path / "part.parquet")
-    other = {**results.provenance, "data": {**results.provenance["data"], "sha256": "0" * 64}}
-    Results(results.outcomes, other).save(tmp_path / "other.parquet")
-    assert find(FIVE, tmp_path) is None
-
-
-def test_a_file_that_is_not_a_result_is_named(tmp_path: Path) -> None:
-    (tmp_path / "letter.parquet").write_text("dear")
-    with pytest.raises(DamagedResultsError, match=r"letter\.parquet is damaged or not one of ours"):
-        find(FIVE, tmp_path)
 
 
 def test_some_are_computed_again_and_the_reader_is_told_which(results: Results, tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ from companion.experiments.config import Record
 from companion.running.runner import run
 from companion.studies import (
     curvature,
-    differences,
     estimators,
     growth,
     landscape,
@@ -33,17 +32,6 @@ CONSTANT = nl.squared_frobenius_norm(KERNEL, DATA)
 
 
 # -- ways to the trace error
-
-
-def test_ways_agree_where_the_matrix_is_well_conditioned():
-    errors = ways.trace_errors(nl.Gaussian(rho=16.0), DATA, SAMPLE)
-    assert errors.drop("exact").to_numpy() == pytest.approx(errors["exact"], rel=1e-6)
-    assert errors["exact"] == pytest.approx(np.trace(_residual(nl.Gaussian(rho=16.0))), rel=1e-9)
-
-
-def _residual(kernel):
-    k = kernel.matrix(SAMPLE, DATA)
-    return kernel.matrix(DATA) - k.T @ np.linalg.solve(kernel.matrix(SAMPLE), k)
 
 
 def test_a_shift_and_a_cut_off_lose_the_digits_the_library_keeps():
@@ -80,14 +68,6 @@ def test_surface_is_R_with_the_landmark_there():
         assert at_lowest == pytest.approx(surface.values.min(), rel=1e-12)
 
 
-def test_distance_of_embeddings_is_lowest_at_c_S_where_it_is_R():
-    c_S = nl.skd_coefficient(KERNEL, DATA, SAMPLE)
-    c = np.array([0.9 * c_S, c_S, 1.1 * c_S])
-    around = landscape.embedding_distance(KERNEL, DATA, SAMPLE, c, constant=CONSTANT)
-    assert around[1] == pytest.approx(nl.radial_skd(KERNEL, DATA, SAMPLE), rel=1e-9)
-    assert around[0] > around[1] < around[2]
-
-
 def test_remark_1_2_with_matrices():
     data = np.random.default_rng(0).standard_normal((40, 5))
     linear = nl.Polynomial(degree=1, offset=0.0)
@@ -104,22 +84,7 @@ def test_inequalities_hold_and_a_wrong_one_would_show():
     assert wrong[wrong["inequality"].str.endswith(r"F}^2 \leqslant R(\mathcal S)$")]["holds"].item() < 16
 
 
-def test_differences_approach_the_gradient():
-    table = differences.deviations({"G": KERNEL, "P": nl.Polynomial()}, DATA, SAMPLE, np.array([1e-2, 1e-3, 1e-4]), 0)
-    wide = table.pivot(index="h", columns="kernel", values="deviation")
-    assert (wide.loc[1e-4] < 1e-6).all()
-    assert wide.loc[1e-2, "G"] / wide.loc[1e-3, "G"] == pytest.approx(100, rel=0.1)
-
-
 # -- the theorem
-
-
-def test_constants_of_the_assumptions_are_attained():
-    table = curvature.assumptions(curvature.kernels(2.0)).set_index("kernel")
-    within = table[table["remark"] == ""]
-    assert len(within) == 4
-    assert within["largest slope found"].to_numpy() == pytest.approx(within["M₁"].to_numpy(), rel=1e-4)
-    assert within["largest second derivative found"].to_numpy() == pytest.approx(within["M₂"].to_numpy(), rel=1e-4)
 
 
 @pytest.mark.parametrize("name", ["Gaussian", "Matérn 3/2"])
@@ -131,15 +96,6 @@ def test_each_step_of_the_proof_holds(name):
     assert len(ratios) == 8
     assert ((ratios > 0) & (ratios <= 1)).all()
     assert curvature.lipschitz_ratio(kernel, DATA, tried, bound) <= ratios["‖∇²R‖₂ ≤ L"] * 3
-
-
-def test_chain_separates_same_and_different_landmarks():
-    bound = nl.lipschitz_bound(KERNEL, DATA, 6)
-    values = curvature.chain(KERNEL, DATA, SAMPLE, bound).values
-    blocks = np.abs(nl.radial_skd_hessian(KERNEL, DATA, SAMPLE)).reshape(6, 2, 6, 2)
-    same = max(blocks[k, :, k, :].max() for k in range(6))
-    different = max(blocks[k, :, j, :].max() for k in range(6) for j in range(6) if j != k)
-    assert (values["Eq. (18)"], values["Eq. (19)"]) == (same, different)
 
 
 def test_descents_at_1_over_L_and_beyond():
@@ -180,16 +136,6 @@ def test_every_batch_shows_the_bias_and_its_absence():
     assert table.loc[["two-sample", "four-sample"], "bias"].max() < 1e-12
     bias = estimators.every_batch(tiny, 3, "one-sample").mean(axis=0) - tiny.gradient
     assert estimators.one_sample_bias(tiny, 3) == pytest.approx(bias, rel=1e-9, abs=1e-9 * np.abs(bias).max())
-
-
-def test_moments_against_the_batch_size():
-    table = estimators.moments(PARTS, (8, 32), 3000, 0).set_index(["estimator", "b"])
-    one = table.loc["one-sample"]
-    assert one.loc[8, "exact"] == pytest.approx(4 * one.loc[32, "exact"], rel=1e-9)
-    assert one.loc[8, "deviation"] == pytest.approx(2 * one.loc[32, "deviation"], rel=0.1)
-    assert abs(one.loc[8, "bias"] - one.loc[8, "exact"]) < 3 * one.loc[8, "noise"]
-    assert (table.loc["two-sample", "deviation"] > one["deviation"]).all()
-    assert (table.loc["two-sample", "exact"] == 0).all()
 
 
 # -- the reader's own data
@@ -250,21 +196,6 @@ def test_uniform_landmarks_are_counted_until_they_do_as_well(table):
     assert number - 1 in errors and errors[number - 1] > found.ours
 
 
-def test_plane_is_the_data_s_own_or_that_of_most_variance(table):
-    path, frame = table
-    three = File(path=str(path), standardise=False).load(0)
-    plane = own_data.plane(three)
-    shown = plane(three.X)
-    assert shown.var(axis=0)[0] > shown.var(axis=0)[1]
-    assert plane.share == pytest.approx(shown.var(axis=0).sum() / frame.to_numpy().var(axis=0).sum())
-    assert np.abs(plane.axes[:, 0]).argmax() == 2 and plane.axes[2, 0] > 0
-    two = File(path=str(path), columns=("b", "a"), standardise=False).load(0)
-    assert own_data.plane(two)(two.X) == pytest.approx(two.X)
-    assert own_data.plane(two).labels == ("b", "a")
-    one = File(path=str(path), columns=("c",), standardise=False).load(0)
-    assert own_data.plane(one)(one.X).shape == (50, 2)
-
-
 # -- the two variances
 
 
@@ -314,13 +245,6 @@ def test_R_and_the_trace_factor_are_those_of_the_samples_kept(tmp_path):
 @pytest.fixture(scope="module")
 def thrown():
     return vanishing.descents(DATA, 400)
-
-
-def test_over_the_plane_R_is_that_of_the_library():
-    values = vanishing.over_plane(DATA, 1.2, 4)
-    places = np.linspace(-1.2, 1.2, 4)
-    for (i, y), (j, x) in itertools.product(enumerate(places), repeat=2):
-        assert values[i, j] == pytest.approx(nl.radial_skd(vanishing.KERNEL, DATA, [[x, y]]), rel=1e-9)
 
 
 def test_with_the_linear_kernel_R_sees_directions_alone(thrown):

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-import nystrom_lib as nl
 from companion.claims import CLAIMS, Finding, costs, judge
 from companion.errors import DamagedResultsError
 from companion.results.archive import Archive
@@ -50,10 +49,3 @@ def test_the_committed_benchmark_comes_before_a_quick_fit(tmp_path: Path) -> Non
     file.write_text("{")
     with pytest.raises(DamagedResultsError, match="damaged"):
         Archive(tmp_path / "results").benchmark()
-
-
-def test_R3_knows_a_singular_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert costs.singular_difference() < 1e-13
-    true = nl.radial_skd
-    monkeypatch.setattr(nl, "radial_skd", lambda k, x, s, constant: true(k, x, s, constant) / len(s))
-    assert costs.singular_difference() > 0.1

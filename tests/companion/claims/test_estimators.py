@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 
-import nystrom_lib as nl
-from companion.claims import CLAIMS, Finding, estimators, theory
+from companion.claims import CLAIMS, Finding, estimators
 from tests.companion.claims import FAILS, HOLDS, IN_PART
 
 
@@ -27,13 +26,6 @@ def test_S3() -> None:
     assert decide(0.5, 1.0) is FAILS
 
 
-def test_S3_is_measured_by_draws() -> None:
-    """With one landmark that data of equal weight surround, T₁ hardly varies: nothing to choose between the two."""
-    data = np.random.default_rng(0).standard_normal((300, 2))
-    case = theory.Case(nl.Gaussian(rho=0.3), data, data[:4])
-    assert estimators.variance_ratio(case, b=10, draws=300) > 1.05
-
-
 def test_S4() -> None:
     def decide(behind: bool, steps: float, other: float = 1.2) -> Finding:
         frame = pd.DataFrame(
@@ -45,10 +37,3 @@ def test_S4() -> None:
     assert decide(False, 1.1) is IN_PART and decide(True, 1.0) is IN_PART
     assert decide(False, 1.0, other=1.0) is FAILS
     assert decide(True, math.inf) is HOLDS
-
-
-def test_S4_steps_are_read_between_records() -> None:
-    run = nl.Descent(np.zeros((1, 1)), np.array([8.0, 4.0, 0.0]), np.array([0, 10, 20]), None)
-    assert estimators._steps_to(6.0, run) == 5.0
-    assert estimators._steps_to(1.0, run) == 17.5
-    assert estimators._steps_to(-1.0, run) == math.inf

@@ -42,13 +42,6 @@ def test_B1() -> None:
     assert "ρ = 1: does not hold" in mixed.why and "ρ = 16: holds" in mixed.why
 
 
-def test_B1_measures_length_and_displacement() -> None:
-    found = moved(zigzag(1.0))
-    np.testing.assert_allclose(found.spacings, 1 / math.sqrt(4 / 50))
-    np.testing.assert_allclose(found.winding, 10 * math.hypot(1.0, 0.1), rtol=1e-12)
-    np.testing.assert_array_equal(moved(straight(0.0)).winding, 1.0)
-
-
 def test_B2() -> None:
     source = BiGaussian()
     rng = np.random.default_rng(0)

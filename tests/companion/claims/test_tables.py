@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from companion.claims import CLAIMS, Finding, Verdict, judge, tables
-from companion.experiments.outcome import Outcome
+from companion.claims import CLAIMS, Finding, Verdict, judge
 from companion.results.table import Results
 from tests.companion.claims import FAILS, HOLDS, IN_PART, UNTESTABLE
 from tests.companion.claims.made_up import Values, decaying, decided, made_up, values
@@ -25,16 +24,6 @@ def test_B3(tmp_path: Path) -> None:
     assert decided(tmp_path, "B3", lambda name: made_up(name, values(0.99, linked=True))).finding is FAILS
     some = values({"R": 0.5, "E_tr": 0.5, "E_F": 0.5})
     assert decided(tmp_path, "B3", lambda name: made_up(name, some)).finding is IN_PART
-
-
-def test_where_rho_1_and_rho_16_differ_both_are_said(tmp_path: Path) -> None:
-    for name in CLAIMS["B3"].results:
-        made_up(name, values(0.5 if rho16(name) else 1.0)).save(tmp_path / f"{name}.parquet")
-    (verdict,) = judge(tmp_path, ["B3"])
-    assert verdict.finding is IN_PART
-    assert verdict.parts == {"ρ = 1": FAILS, "ρ = 16": HOLDS}
-    assert "ρ = 1: does not hold" in verdict.why and "ρ = 16: holds" in verdict.why
-    assert {row[0] for row in verdict.tables[0].rows} == {"ρ = 1", "ρ = 16"} and len(verdict.tables[0].rows) == 24
 
 
 def test_B4(tmp_path: Path) -> None:
@@ -123,12 +112,3 @@ def test_results_that_are_missing_or_unfinished_are_not_judged(tmp_path: Path) -
     for name in CLAIMS["M1"].results:
         made_up(name, values(0.5), curve=decaying(2.0), m=7).save(tmp_path / f"{name}.parquet")
     assert judge(tmp_path, ["M1"])[0].finding is UNTESTABLE
-
-
-def test_a_descent_that_diverged_counts_against_the_claim(tmp_path: Path) -> None:
-    results = made_up("figure-2-n20", values(0.5))
-    lost = {j: Outcome({k: v for k, v in each.numbers.items() if j > 20 or k.endswith("initial")})
-            for j, each in results.outcomes.items()}  # fmt: skip
-    found = tables.before_and_after(Results(lost, results.provenance), "E_tr")
-    assert np.isinf(found.after[:21]).all() and np.isfinite(found.after[21:]).all()
-    assert tables.improvement(found).share < 0.985

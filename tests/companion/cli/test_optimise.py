@@ -14,10 +14,7 @@ import numpy as np
 import pytest
 
 import nystrom_lib as nl
-from companion.cli.optimise import _saved
-from companion.errors import CompanionError
 from companion.experiments.components import File
-from companion.studies.own_data import Request
 from tests.disks import read_only
 
 from .conftest import call, fine, refused
@@ -89,21 +86,6 @@ def test_the_record_says_what_was_done_and_does_it_again(optimised: tuple[Path, 
     np.testing.assert_allclose(mean + scale * again.sample, np.load(folder / "mine.npy"), rtol=1e-9)
 
 
-def test_every_kind_of_file_and_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)  # the record names the file as the command line did
-    data = np.random.default_rng(2).normal(size=(150, 2)) * [1.0, 1e4]
-    np.savez(tmp_path / "data.npz", points=data, other=data[:3])
-    quick = ["-n", 5, "--iterations", "3e1", "--rho", 0.5, "--method", "radial-skd", "--start", "kmeans++"]
-    words = ["optimise", "data.npz", "--array", "points", *quick, "--columns", "x1", "-o", "one.csv"]
-    fine(call(*words, "--kernel", "matern-5/2", cwd=tmp_path))
-    header, *rows = (tmp_path / "one.csv").read_text(encoding="utf-8").splitlines()
-    assert header == "x1" and len(rows) == 5
-    assert recomputed(tmp_path / "one.json", np.array([[float(row)] for row in rows])) > 0
-    record = json.loads((tmp_path / "one.json").read_text(encoding="utf-8"))
-    assert record["kernel"]["nu"] == 2.5 and record["find_landmarks"]["steps"] == 30
-    assert record["find_landmarks"]["method"] == "radial-skd" and record["find_landmarks"]["start"] == "kmeans++"
-
-
 REFUSED = [
     ([], 1, "columns that do not hold numbers: 'sample' ('s0' in line 2)"),
     (["--without", "smple"], 2, "--without names 'smple', which is no column (did you mean 'sample'?)"),
@@ -163,21 +145,6 @@ def test_a_json_file_of_another_kind_is_left_alone(tmp_path: Path) -> None:
     assert (tmp_path / "b.json").read_text(encoding="utf-8") == '{"mine": 1}' and not (tmp_path / "b.npy").exists()
     for _ in range(2):  # a record of ours may be renewed
         fine(call("optimise", "a.csv", "-o", "c.npy", *QUICK, cwd=tmp_path))
-
-
-def test_another_place_is_found_where_one_cannot_be_written(tmp_path: Path) -> None:
-    mine(tmp_path)
-    gone = tmp_path / "gone"
-    gone.mkdir()
-    request = Request(File(path=str(tmp_path / "a.csv")), 3, rho=1.0, iterations=5)
-    dataset = request.source.load(0)
-    found = request.optimised(dataset, request.chosen(dataset))
-    gone.rmdir()  # between the check and the end of the descent
-    with pytest.raises(CompanionError, match=r"gone/b\.npy cannot be written .*; the landmarks are in ") as caught:
-        _saved(found, gone / "b.npy", None)
-    (elsewhere,) = re.findall(r"the landmarks are in (.*)\.$", str(caught.value))
-    np.testing.assert_array_equal(np.load(elsewhere), found.landmarks)
-    assert Path(elsewhere).with_suffix(".json").is_file()
 
 
 def test_european_files_and_headers(tmp_path: Path) -> None:

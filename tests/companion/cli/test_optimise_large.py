@@ -1,9 +1,7 @@
 """``nystrom optimise`` on what is too large to be read whole, and on folders of Parquet files."""
 
-import itertools
 import json
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +10,6 @@ import pyarrow.parquet as pq
 import pytest
 
 import nystrom_lib as nl
-from companion.experiments.components import File
-from companion.studies import large_data, own_data
 
 from .conftest import call, fine, refused
 from .test_optimise import printed
@@ -55,30 +51,6 @@ def test_a_large_file_is_read_as_needed_and_its_errors_are_estimated(large: Path
     assert printed(said, "after") == float(f"{record['trace']['after']:.6g}") < printed(said, "before")
     assert "The errors are estimated from 100,000 points (--exact: from all);" in said
     assert "Uniform landmarks would need" in said
-
-
-def test_errors_are_estimated_where_all_points_would_take_long() -> None:
-    """Whatever N, what is computed costs no more than the larger of an estimate and about a second of work."""
-    for N, n in itertools.product(10 ** np.arange(2, 10), (1, 10, 100, 1000, 10_000)):
-        work = large_data.POINTS * n * n
-        if large_data.exact_is_cheap(int(N), n):
-            assert N * n * n <= max(work, 2e10)
-        else:
-            assert N > large_data.POINTS and N * (n * n + 1000) > 2e10
-    rng, n = np.random.default_rng(0), 20
-    for N, kept in ((3000, None), (5000, 1000)):
-        X = rng.normal(size=(N, 2))
-        dataset = nl.datasets.from_array(X, standardise=False)
-        request = own_data.Request(File(path="unused"), n, rho=1.0, iterations=3)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(large_data, "POINTS", 1000)
-            patch.setattr(large_data, "_SECOND", 4000.0 * (n * n + 1000))
-            optimised = request.optimised(dataset, request.chosen(dataset))
-            assert (optimised.estimate and optimised.estimate.points) == kept
-            exact = replace(optimised, request=replace(request, exact=True))
-            assert exact.estimate is None
-            trace = nl.nystrom_errors(nl.Gaussian(1.0), X, optimised.result.sample, "trace").trace
-            assert exact.after == pytest.approx(trace, rel=1e-9)
 
 
 def test_a_folder_of_parquet_files_is_one_file_in_parts(tmp_path: Path) -> None:
