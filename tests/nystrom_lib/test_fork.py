@@ -93,6 +93,7 @@ def rounds(way: str, count: int) -> None:
 FORKS = int(os.environ.get("NYSTROM_TEST_FORKS", "10"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_processes_after_parallel_use(way: str, root: Path) -> None:
     """Catches GNU OpenMP killing the child, Pool.map waiting for it, and the library's lock held in it for ever.

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import nystrom_lib as nl
 from tests.bits import digest
@@ -54,6 +55,7 @@ def in_a_process(step: int) -> dict[str, str]:
     return found
 
 
+@pytest.mark.slow
 def test_the_order_of_calls_does_not_matter() -> None:
     forwards, backwards = in_a_process(1), in_a_process(-1)
     assert [name for name, bits in forwards.items() if backwards[name] != bits] == []

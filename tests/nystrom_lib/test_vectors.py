@@ -183,6 +183,7 @@ def everything() -> dict[str, Floats]:
 
 
 @pytest.mark.slow
+@pytest.mark.slow
 @pytest.mark.skipif(PLAIN, reason="NYSTROM_PLAIN_LOOPS is set: there is nothing to compare the plain loops with")
 def test_plain_loops_do_what_the_vectors_do(root: Path, tmp_path: Path) -> None:
     """Catches vectors that a new LLVM compiles to something else, and plain loops that nobody has run for years."""

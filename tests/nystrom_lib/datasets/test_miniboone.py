@@ -86,6 +86,7 @@ def test_the_result_is_a_read_only_memory_map(file: Path) -> None:
     assert X.dtype == np.float64 and X.flags.c_contiguous and not X.flags.writeable
 
 
+@pytest.mark.slow
 def test_the_full_size_is_parsed_and_counted_as_in_the_paper(tmp_path: Path) -> None:
     text = miniboone_text.full()
     # The real file has as many bytes: the layout is the true one.
@@ -283,6 +284,7 @@ print(caught[0].message)
         assert list(cache.iterdir()) == []
         assert miniboone(file, sha256=DIGEST).sha256 == digest
 
+    @pytest.mark.slow
     def test_killed_while_writing(self, tmp_path: Path, cache: Path) -> None:
         """Whenever a process is killed, the next one finds a whole cache or none."""
         file = tmp_path / "MiniBooNE_PID.txt"

@@ -371,6 +371,7 @@ class TestMemoryMaps:
         with pytest.raises(DamagedFileError, match=matrix.name):
             from_array(X, memory_map=True)
 
+    @pytest.mark.slow
     def test_data_larger_than_memory(self, tmp_path: Path, cache: Path) -> None:
         """A process that may hold 160 MiB prepares 240 MB of data."""
         path = tmp_path / "large.npy"

@@ -65,9 +65,6 @@ def name(check: Any) -> str:
 CHECKED = {
     "default": Nystroem(),
     "uniform": Nystroem(landmarks="uniform"),
-    "kmeans": Nystroem(landmarks="kmeans", kernel="matern"),
-    "rpcholesky": Nystroem(landmarks="rpcholesky", kernel="laplacian"),
-    "trace": Nystroem(landmarks="trace", kernel="poly", n_components=2),
     "precomputed": Nystroem(landmarks="uniform", kernel="precomputed"),
 }
 

@@ -418,6 +418,7 @@ print("values", (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 
 """
 
 
+@pytest.mark.slow
 def test_no_array_of_n_times_N(root: Path) -> None:
     """Catches a gradient that keeps what it should have added up: N × n doubles would be 305 MB."""
     run = subprocess.run([sys.executable, "-c", MEMORY], cwd=root, env={**os.environ}, capture_output=True, text=True)

@@ -82,6 +82,7 @@ def test_a_bad_row_is_named_before_anything_is_done(million: Path, tmp_path: Pat
     assert len(nl.open_data(bad, missing="drop")) == 1_199_999
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="measures memory as Linux does")
 def test_the_memory_the_system_counts(million: Path, root: Path) -> None:
     """Twenty times as many rows are a file of 384 MB; they cost what 1.2 million do, which is what is held of them."""
