@@ -129,16 +129,6 @@ def test_permuting_landmarks_permutes_derivatives(kernel: nl.Gaussian, X: np.nda
     assert H == pytest.approx(H.T, rel=1e-10, abs=1e-11 * size)
 
 
-@given(kernel=radial, X=clouds, S=samples, shift=arrays(np.float64, 2, elements=st.integers(-1000, 1000)))
-def test_radial_derivatives_ignore_a_common_shift(
-    kernel: nl.Gaussian, X: np.ndarray, S: np.ndarray, shift: np.ndarray
-) -> None:
-    """Catches distances that depend on where the origin is."""
-    gradient = nl.radial_skd_gradient(kernel, X, S)
-    moved = nl.radial_skd_gradient(kernel, X + shift, S + shift)
-    assert moved == pytest.approx(gradient, rel=1e-11, abs=1e-12 * (1 + np.max(np.abs(gradient))))
-
-
 @given(kernel=radial, X=clouds, S=samples)
 def test_translation_invariance_of_the_gradient_sum(kernel: nl.Gaussian, X: np.ndarray, S: np.ndarray) -> None:
     """Catches a landmark term that is not antisymmetric: moving S and D together changes nothing, so the

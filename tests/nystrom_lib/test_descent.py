@@ -74,37 +74,6 @@ def test_recorded_values_and_path() -> None:
         assert after == pytest.approx(before - 1e-4 * gradient, rel=1e-13, abs=1e-15)
 
 
-def test_recording_does_not_change_the_descent() -> None:
-    """Catches a recording that disturbs the random batches or the sample."""
-    kernel, _ = pair("gaussian")
-    X, S = cloud(2, 50, 4)
-    options: dict[str, Any] = {"step": 1e-4, "iterations": 23, "batch_size": 7, "seed": 11}
-    plain = nl.stochastic_gradient_descent(kernel, X, S, **options)
-    full = nl.stochastic_gradient_descent(kernel, X, S, **options, record_every=4, keep_path=True)
-    assert np.array_equal(plain.sample, full.sample)
-    assert full.path is not None and np.array_equal(full.path[-1], full.sample)
-    again = nl.stochastic_gradient_descent(kernel, X, S, **options)
-    assert np.array_equal(plain.sample, again.sample)
-
-
-def test_no_iterations_give_the_sample_back() -> None:
-    """Catches a descent that always takes one step, or that hands out the caller's own array."""
-    kernel, _ = pair("gaussian")
-    X, S = cloud(2, 10, 4)
-    result = nl.gradient_descent(kernel, X, S, step=1e-4, iterations=0)
-    assert np.array_equal(result.sample, S) and not np.shares_memory(result.sample, S)
-
-
-def test_a_descent_can_be_taken_up_again() -> None:
-    """Catches a sample that is rounded on its way in or out: 10 + 10 steps must be 20."""
-    kernel, _ = pair("gaussian")
-    X, S = cloud(2, 40, 4)
-    whole = nl.gradient_descent(kernel, X + 0.3, S + 0.3, step=1e-3, iterations=20).sample
-    half = nl.gradient_descent(kernel, X + 0.3, S + 0.3, step=1e-3, iterations=10).sample
-    rest = nl.gradient_descent(kernel, X + 0.3, half, step=1e-3, iterations=10).sample
-    assert rest == pytest.approx(whole, rel=1e-12)
-
-
 def test_seed_draws_the_batches_one_would_supply() -> None:
     """Catches a seeded descent that cannot be replayed from its batches."""
     kernel, _ = pair("gaussian")
@@ -183,20 +152,6 @@ def test_two_sample_estimator_splits_the_batch() -> None:
     )
     expected = S - 1e-3 * oracle.Estimators(reference, X, S).two([0, 5], [2, 2, 1])
     assert result.sample == pytest.approx(expected, rel=1e-12)
-
-
-def test_progress_is_called_as_the_descent_goes_on() -> None:
-    """Catches a callback that is never called, or called with iterations out of order."""
-    kernel, _ = pair("gaussian")
-    X, S = cloud(2, 20, 3)
-    seen: list[int] = []
-    nl.gradient_descent(kernel, X, S, step=1e-4, iterations=30, progress=lambda t, *rest: seen.append(t))
-    assert seen and seen == sorted(seen) and seen[-1] == 30
-    seen.clear()
-    nl.stochastic_gradient_descent(
-        kernel, X, S, step=1e-4, iterations=30, batch_size=3, seed=1, progress=lambda t, *rest: seen.append(t)
-    )
-    assert seen and seen == sorted(seen) and seen[-1] == 30
 
 
 def test_a_far_landmark_stays_where_it_is() -> None:
