@@ -120,7 +120,6 @@ class File(DataSource):
     one_hot: bool = False
     standardise: bool = True
     ddof: int = setting(0, choices=(0, 1))
-    memory_map: bool = False
     separator: str | None = None
     header: bool | None = None
     array: str | None = None
@@ -139,7 +138,6 @@ class File(DataSource):
             one_hot=self.one_hot,
             standardise=self.standardise,
             ddof=self.ddof,
-            memory_map=self.memory_map,
         )
 
 

@@ -1,20 +1,15 @@
 """The paper's four data sets, and your own.
 
 Each function returns a `Dataset`: the points, one per row, with a hash, what was left out of them and why,
-where they come from and under which licence. To add a data set, write a function that returns a `Dataset`
-and name it in `REGISTRY`.
-
-Nothing here uses the network, except `fetch_miniboone` when it is called.
+where they come from and under which licence. Only `fetch_miniboone` and `miniboone_sample` use the network.
 """
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from ._bigaussian import bigaussian
-from ._cache import DamagedFileError, cache_folder
-from ._dataset import Dataset, sha256_of
-from ._fetch import FetchError, fetch_miniboone
-from ._miniboone import miniboone
+from ._dataset import DamagedFileError, Dataset, cache_folder, sha256_of
+from ._miniboone import FetchError, fetch_miniboone, miniboone, miniboone_sample
 from ._own import from_array, from_file
 from ._packaged import abalone, magic
 
@@ -36,5 +31,6 @@ __all__ = [
     "from_file",
     "magic",
     "miniboone",
+    "miniboone_sample",
     "sha256_of",
 ]

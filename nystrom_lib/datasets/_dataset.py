@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,9 +17,33 @@ FloatArray: TypeAlias = NDArray[np.float64]
 #: The steps of the cleaning, each a reason and how many rows it removed.
 Removed: TypeAlias = tuple[tuple[str, int], ...]
 
-#: Values per block wherever an array is passed over in pieces: 32 MiB of float64. Sums are formed block by
-#: block, so this number is part of the definition of a standardised data set with more values than that.
+#: Values per block of an array. Do not change it: sums are formed block by block, and standardised data with more
+#: values than that, and their hashes, depend on it.
 BLOCK_VALUES = 2**22
+
+
+class DamagedFileError(RuntimeError):
+    """A file of the package, or one that was fetched, does not have its sha256."""
+
+
+def cache_folder() -> Path:
+    """The folder for fetched data; it need not exist.
+
+    The environment variable NYSTROM_CACHE names it; otherwise it is in the platform's folder for caches.
+
+    Returns
+    -------
+    Path
+        The folder.
+
+    Examples
+    --------
+    >>> from nystrom_lib.datasets import cache_folder
+    >>> cache_folder().is_absolute()
+    True
+    """
+    usual = "~/Library/Caches" if sys.platform == "darwin" else os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(os.environ.get("NYSTROM_CACHE") or f"{usual}/nystrom-companion").expanduser().absolute()
 
 
 def row_blocks(rows: int, columns: int) -> Iterator[slice]:
@@ -29,7 +56,7 @@ def row_blocks(rows: int, columns: int) -> Iterator[slice]:
 def sha256_of(X: NDArray[Any]) -> str:
     """The sha256 of the C-ordered, little-endian float64 bytes of a matrix.
 
-    The matrix is read block by block: it may be a memory map larger than memory.
+    The matrix is read in blocks: it may be a memory map larger than memory.
 
     Returns
     -------
@@ -56,7 +83,7 @@ class Dataset:
     Attributes
     ----------
     X : numpy.ndarray
-        The points, one per row: float64, C-contiguous, read-only; perhaps a memory map.
+        The points, one per row: float64, C-contiguous, read-only.
     name : str
         What to call the data in a title. A stand-in has "stand-in" in its name.
     sha256 : str
@@ -108,9 +135,7 @@ class Dataset:
 
     def __repr__(self) -> str:
         removed = sum(count for _, count in self.removed)
-        return (
-            f"Dataset({self.name!r}, N={self.N}, d={self.d}, removed={removed}, sha256={self.sha256[:12]}...)"
-        )
+        return f"Dataset({self.name!r}, N={self.N}, d={self.d}, removed={removed}, sha256={self.sha256[:12]}...)"
 
     def in_original_units(self, points: ArrayLike) -> FloatArray:
         """Undo the standardisation: points among those of ``X``, such as landmarks, in the units of the source.

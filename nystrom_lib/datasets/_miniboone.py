@@ -1,141 +1,73 @@
-"""MiniBooNE (paper §4.4): the real data where they are, a labelled stand-in where they are not."""
+"""MiniBooNE (paper §4.4): the data where they are, else a labelled stand-in; and a public sample of real rows."""
 
 from __future__ import annotations
 
 import hashlib
+import io
 import os
-from collections.abc import Iterator
+import shutil
+import sys
+import zipfile
+import zlib
 from pathlib import Path
-from typing import Literal
+from typing import IO, Any, Literal
+
+import numpy as np
 
 from .. import _validation as check
-from . import _miniboone_file, _standin
-from ._cache import DamagedFileError, cached, is_stored
-from ._dataset import Dataset, FloatArray
+from .._extras import needed
+from ._dataset import DamagedFileError, Dataset, FloatArray, cache_folder
 from ._packaged import LICENCE
-from ._prepare import Prepared, check_ddof, prepare, scaling
+from ._prepare import check_ddof, prepare, scaling
+
+FILE_NAME = "MiniBooNE_PID.txt"
+#: Of the text file. The archive around it may be packed anew; its contents may not change.
+SHA256 = "577ab8bcb612199a0386cef1725058295df9a18b778a003a6a4349bbd51abd48"
+URL = "https://archive.ics.uci.edu/static/public/199/miniboone+particle+identification.zip"
+#: The environment variable that names a file or folder.
+VARIABLE = "NYSTROM_MINIBOONE"
+
+SAMPLE_NAME = "miniboone_sample.csv"
+SAMPLE_SHA256 = "9baba7a4a7ea8e16768bdcc56dcf3096f58bc59846fad8cf9ea695a279ecfc66"
+SAMPLE_URL = "https://raw.githubusercontent.com/c4pub/predirank/4a1844e/data/dset-miniboone-reduced.csv"
 
 CITATION = (
     "Roe, B. (2005). MiniBooNE particle identification [Dataset]. UCI Machine Learning Repository. "
     "https://doi.org/10.24432/C5QC87."
 )
-#: What the file has in the place of a value that is missing. A few values of column 19 lie below it; only
-#: if they count as missing too does one come to the 471 rows of the paper.
+NAMES = tuple(f"feature {j}" for j in range(50))
+#: The code of a missing value in the file. A few values of column 19 are below it; only if they count as missing, too,
+#: are there the 471 rows of the paper.
 MISSING = -999.0
-#: The outlier: one row has 16,000,900 in this column, whose median is 0.785.
-OUTLIER_COLUMN = 19
-OUTLIER_ABOVE = 1e6
-NAMES = tuple(f"feature {j}" for j in range(_miniboone_file.COLUMNS))
+#: One row has 16,000,900 in column 19, whose median is 0.785: the outlier.
+OUTLIER_COLUMN, OUTLIER_ABOVE = 19, 1e6
+
+STAND_IN_ROWS = 129_592
+STAND_IN_SEED = 20_050_199
+STAND_IN_CITATION = (
+    "Stand-in, not the MiniBooNE data: artificial points with the same number of rows and columns, drawn "
+    "from a fixed seed. No statement about MiniBooNE can rest on them."
+)
 
 
-def _whole(X: FloatArray) -> Prepared:
-    def blocks() -> Iterator[FloatArray]:
-        yield X
-
-    return Prepared(shape=(X.shape[0], X.shape[1]), removed=(), blocks=blocks, unchanged=True)
-
-
-def _parsed_key(digest: str) -> str:
-    return f"miniboone-{digest[:16]}-parsed"
-
-
-def _read(path: Path, expected: str | None) -> tuple[bytes, str]:
-    """The text of the file and its sha256, which must be the expected one if any is."""
-    text = _miniboone_file.read(path)
-    digest = hashlib.sha256(text).hexdigest()
-    if expected is None or digest == expected:
-        return text, digest
-    wrong = f"its sha256 is {digest}, not {expected}"
-    if path == _miniboone_file.cached_text():
-        raise DamagedFileError(f"The cache file {path} is damaged ({wrong}); fetch it again.")
-    raise ValueError(
-        f"{path} is not the expected {_miniboone_file.FILE_NAME}: {wrong}; "
-        "use sha256=None to take it all the same."
-    )
-
-
-def _cleaned(X: FloatArray, what: str, standardise: bool, ddof: int) -> Prepared:
-    complete = (X > MISSING).all(axis=1)
-    ordinary = X[:, OUTLIER_COLUMN] < OUTLIER_ABOVE
-    return prepare(
-        X,
-        NAMES,
-        what=what,
-        standardise=standardise,
-        ddof=ddof,
-        keep=complete & ordinary,
-        removed=(
-            (f"rows with missing values (any value at or below {MISSING:g})", int((~complete).sum())),
-            (
-                f"outlier: feature {OUTLIER_COLUMN} at or above {OUTLIER_ABOVE:,.0f}",
-                int((complete & ~ordinary).sum()),
-            ),
-        ),
-    )
-
-
-def _real(path: Path, expected: str | None, clean: bool, standardise: bool, ddof: int) -> Dataset:
-    # With the parsed matrix in the cache, the fetched text need not be read again, nor even be there.
-    from_cache = path == _miniboone_file.cached_text() and expected is not None
-    if from_cache and is_stored(_parsed_key(str(expected))):
-        text, digest = b"", str(expected)
-    else:
-        text, digest = _read(path, expected)
-    name = "MiniBooNE" if digest == _miniboone_file.SHA256 else "MiniBooNE (unverified file)"
-
-    def parsed() -> FloatArray:
-        key = _parsed_key(digest)
-        return cached(key, lambda: _whole(_miniboone_file.parse(text, path))).X
-
-    def prepared() -> Prepared:
-        if clean:
-            return _cleaned(parsed(), name, standardise, ddof)
-        return prepare(parsed(), NAMES, what=name, standardise=standardise, ddof=ddof)
-
-    rows = "clean" if clean else "all"
-    scale = f"standardised{ddof}" if standardise else "raw"
-    ready = cached(f"miniboone-{digest[:16]}-{rows}-{scale}", prepared, standardised=standardise)
-    return Dataset(
-        **ready._asdict(),
-        name=name,
-        stand_in=False,
-        citation=CITATION,
-        licence=LICENCE,
-        columns=NAMES,
-        source=f"{path.name}, sha256 {digest}; {scaling(standardise, ddof)}",
-    )
-
-
-def _stand_in(standardise: bool, ddof: int) -> Dataset:
-    name = "MiniBooNE stand-in"
-    prepared = prepare(_standin.draw(), NAMES, what=name, standardise=standardise, ddof=ddof)
-    return Dataset(
-        **prepared.collect()._asdict(),
-        name=name,
-        stand_in=True,
-        citation=_standin.CITATION,
-        licence="drawn on the spot, no licence needed",
-        columns=tuple(f"stand-in {column}" for column in NAMES),
-        source=f"numpy.random.default_rng, seed {_standin.SEED}; {scaling(standardise, ddof)}",
-    )
+class FetchError(RuntimeError):
+    """The data could not be fetched; the cache is unchanged."""
 
 
 def miniboone(
     path: str | os.PathLike[str] | None = None,
     *,
     stand_in: Literal["auto", "never", "always"] = "auto",
-    sha256: str | None = _miniboone_file.SHA256,
+    sha256: str | None = SHA256,
     clean: bool = True,
     standardise: bool = True,
     ddof: int = 0,
 ) -> Dataset:
     """The MiniBooNE data, 129,592 events with 50 attributes, or a labelled stand-in.
 
-    The data are looked for in this order: ``path``; the environment variable NYSTROM_MINIBOONE; the cache,
-    where `fetch_miniboone` puts them. If they are nowhere, artificial data of the same shape take their
-    place, and say so in ``name``, ``stand_in``, ``citation`` and ``columns``. The network is never used.
-
-    The text is parsed once; afterwards the matrix is mapped into memory from the cache and checked.
+    The file is looked for in this order: ``path``; the environment variable NYSTROM_MINIBOONE; the cache, where
+    `fetch_miniboone` puts it. If it is in none of them, artificial data of the same shape are returned, and
+    ``name``, ``stand_in``, ``citation`` and ``columns`` say so. The network is never used.
 
     Parameters
     ----------
@@ -166,20 +98,259 @@ def miniboone(
     """
     check_ddof(ddof)
     check.choice("stand_in", stand_in, ("auto", "never", "always"))
-    if stand_in == "always":
-        if path is not None:
-            raise ValueError(f"path is {os.fspath(path)!r}; with stand_in='always' it must be left out.")
-        return _stand_in(standardise, ddof)
-    file = _miniboone_file.locate(path)
-    if file is None:
-        fetched = _miniboone_file.cached_text()
-        if fetched.is_file() or (sha256 is not None and is_stored(_parsed_key(sha256))):
-            file = fetched
-    if file is not None:
-        return _real(file, sha256, clean, standardise, ddof)
-    if stand_in == "never":
+    if stand_in == "always" and path is not None:
+        raise ValueError(f"path is {os.fspath(path)!r}; with stand_in='always' it must be left out.")
+    file = None if stand_in == "always" else _locate(path)
+    if file is None and stand_in == "never":
         raise FileNotFoundError(
-            "MiniBooNE is not here: name the file by path or NYSTROM_MINIBOONE, fetch it with "
-            "fetch_miniboone(), or allow stand_in='auto'."
+            f"MiniBooNE is not here: name the file by path or {VARIABLE}, fetch it with fetch_miniboone(), or allow "
+            "stand_in='auto'."
         )
-    return _stand_in(standardise, ddof)
+    if file is None:
+        rows = prepare(_draw_stand_in(), NAMES, what="MiniBooNE stand-in", standardise=standardise, ddof=ddof)
+        return Dataset(
+            **rows._asdict(), name="MiniBooNE stand-in", stand_in=True, citation=STAND_IN_CITATION,
+            licence="drawn on the spot, no licence needed", columns=tuple(f"stand-in {column}" for column in NAMES),
+            source=f"numpy.random.default_rng, seed {STAND_IN_SEED}; {scaling(standardise, ddof)}",
+        )  # fmt: skip
+    text, digest = _read(file, sha256)
+    X = _parse(text, file)
+    X, removed = _clean(X) if clean else (X, ())
+    name = "MiniBooNE" if digest == SHA256 else "MiniBooNE (unverified file)"
+    rows = prepare(X, NAMES, what=name, standardise=standardise, ddof=ddof, removed=removed)
+    return Dataset(
+        **rows._asdict(), name=name, stand_in=False, citation=CITATION, licence=LICENCE, columns=NAMES,
+        source=f"{file.name}, sha256 {digest}; {scaling(standardise, ddof)}",
+    )  # fmt: skip
+
+
+def miniboone_sample(
+    path: str | os.PathLike[str] | None = None, *, standardise: bool = True, ddof: int = 0
+) -> Dataset:
+    """A public sample of MiniBooNE: 5,027 real rows, drawn uniformly, with all 50 attributes.
+
+    The file has 5,044 rows, with values standardised over the whole data and rounded to six digits; 17 of them have no
+    values and are removed. Without ``path`` the file is taken from the cache, and fetched from GitHub if it is not
+    there, which needs pooch.
+
+    Parameters
+    ----------
+    path : path, optional
+        The file, where it was downloaded by hand. Its sha256 is checked.
+    standardise : bool
+        Whether to rescale each column, after the cleaning, to zero mean and unit variance.
+    ddof : {0, 1}
+        The variance has the divisor N − ddof.
+
+    Returns
+    -------
+    Dataset
+
+    Examples
+    --------
+    >>> from nystrom_lib.datasets import miniboone_sample
+    >>> data = miniboone_sample()                                                # doctest: +SKIP
+    >>> data.X.shape                                                             # doctest: +SKIP
+    (5027, 50)
+    """
+    check_ddof(ddof)
+    if path is None:
+        file = _fetch(SAMPLE_URL, cache_folder() / SAMPLE_NAME, SAMPLE_SHA256, retries=2, timeout=30.0, progress=None)
+    else:
+        file = Path(path).expanduser()
+        if not file.is_file():
+            raise FileNotFoundError(f"path names {str(file)!r}, which is not a file.")
+    text, digest = _read(file, SAMPLE_SHA256)
+    X = np.loadtxt(io.StringIO(text.decode("ascii")), delimiter=",", skiprows=1, usecols=range(50))
+    empty = (X == X.min(axis=0)).all(axis=1)  # the standardised code of a missing value is the minimum of each column
+    name = "MiniBooNE sample"
+    rows = prepare(
+        X[~empty], NAMES, what=name, standardise=standardise, ddof=ddof,
+        removed=(("rows with missing values", int(empty.sum())),),
+    )  # fmt: skip
+    return Dataset(
+        **rows._asdict(), name=name, stand_in=False, citation=CITATION, licence=LICENCE, columns=NAMES,
+        source=f"{file.name}, sha256 {digest}; {scaling(standardise, ddof)}",
+    )  # fmt: skip
+
+
+def fetch_miniboone(
+    *,
+    url: str = URL,
+    sha256: str = SHA256,
+    retries: int = 4,
+    timeout: float = 30.0,
+    progress: bool | None = None,
+) -> Path:
+    """Fetch the MiniBooNE data from the UCI repository into the cache.
+
+    The text is unpacked and its sha256 checked before it is moved into the cache: an interrupted transfer changes
+    nothing, and a failed one is tried again. If the right file is in the cache, the network is not used.
+
+    Parameters
+    ----------
+    url : str
+        The repository's zip archive, or the text itself.
+    sha256 : str
+        Of the text inside the archive.
+    retries : int
+        How often to try again, after 1, 2, 3, … seconds.
+    timeout : float
+        Seconds of silence after which a transfer counts as failed.
+    progress : bool, optional
+        Whether to show a progress bar; by default if standard error is a terminal.
+
+    Returns
+    -------
+    pathlib.Path
+        The text file in the cache, where `miniboone` finds it.
+
+    Raises
+    ------
+    FetchError
+        If every attempt failed.
+    """
+    check.whole("retries", retries, least=0)
+    check.positive("timeout", timeout)
+    return _fetch(url, cache_folder() / FILE_NAME, sha256, retries, timeout, progress)
+
+
+def _fetch(url: str, target: Path, sha256: str, retries: int, timeout: float, progress: bool | None) -> Path:
+    """A file of this hash in the cache, downloaded if it is not there."""
+    if target.is_file() and hashlib.sha256(target.read_bytes()).hexdigest() == sha256:
+        return target
+    pooch = needed("pooch")
+    shown = sys.stderr.isatty() if progress is None else progress
+
+    def download(url: str, output_file: str, _: Any) -> None:
+        """Download an archive, or the file itself, and unpack it."""
+        archive = Path(f"{output_file}.zip")
+        try:
+            pooch.HTTPDownloader(progressbar=shown, timeout=timeout)(url, str(archive), None)
+            with _open(archive) as packed, open(output_file, "wb") as text:
+                shutil.copyfileobj(packed, text)
+        except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+            raise ValueError(f"the archive is incomplete or damaged ({error})") from error  # pooch tries again
+        finally:
+            archive.unlink(missing_ok=True)
+
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        store = pooch.create(
+            path=target.parent, base_url="", registry={target.name: f"sha256:{sha256}"}, urls={target.name: url},
+            retry_if_failed=retries,
+        )  # fmt: skip
+        fetched = Path(store.fetch(target.name, downloader=download))
+        fetched.chmod(0o644)  # pooch's temporary files are private
+    except (ValueError, OSError) as error:
+        by = f"path or named by {VARIABLE}" if target.name == FILE_NAME else "path"
+        raise FetchError(
+            f"MiniBooNE could not be fetched from {url} in {retries + 1} attempts: {error} (a file downloaded by hand "
+            f"can be given as {by})."
+        ) from error
+    return fetched
+
+
+def _locate(path: str | os.PathLike[str] | None) -> Path | None:
+    """The file named by the argument or by the environment, or in the cache. A named file must exist."""
+    given, called = path, "path"
+    if given is None:
+        given, called = os.environ.get(VARIABLE), f"the environment variable {VARIABLE}"
+    if not given:
+        cached = cache_folder() / FILE_NAME
+        return cached if cached.is_file() else None
+    place = Path(given).expanduser()
+    files = [place / FILE_NAME, *sorted(place.glob("*[mM]ini[bB]oo[nN][eE]*.zip"))] if place.is_dir() else [place]
+    found = next((file for file in files if file.is_file()), None)
+    if found is None:
+        raise FileNotFoundError(
+            f"{called} names {str(place)!r}; allowed are {FILE_NAME}, the repository's zip archive of it, or a folder "
+            "that holds one of them."
+        )
+    return found
+
+
+def _open(path: Path) -> IO[bytes]:
+    """The text, also inside the repository's archive."""
+    if not zipfile.is_zipfile(path):
+        return open(path, "rb")
+    with zipfile.ZipFile(path) as archive:
+        for member in archive.namelist():
+            if member.rpartition("/")[2].lower() == FILE_NAME.lower():
+                return archive.open(member)
+    raise ValueError(f"{path} is an archive without {FILE_NAME}.")
+
+
+def _read(path: Path, expected: str | None) -> tuple[bytes, str]:
+    """The text of the file and its sha256, which must be the expected one if there is one."""
+    try:
+        with _open(path) as file:
+            text = file.read()
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+        raise ValueError(f"{path} is an archive that cannot be unpacked: {error}.") from error
+    digest = hashlib.sha256(text).hexdigest()
+    if expected in (None, digest):
+        return text, digest
+    wrong = f"its sha256 is {digest}, not {expected}"
+    if path.parent == cache_folder():
+        raise DamagedFileError(f"The cache file {path} is damaged ({wrong}); fetch it again.")
+    option = "; use sha256=None to take it all the same" if expected == SHA256 else ""
+    raise ValueError(f"{path} is not the expected file: {wrong}{option}.")
+
+
+def _parse(text: bytes, path: Path) -> FloatArray:
+    """The rows of the text. Its first line has the numbers of signal and of background events; 50 numbers a line."""
+    wrong = f"{path} is not laid out as {FILE_NAME}"
+    header, _, body = text.partition(b"\n")
+    try:
+        signal, background = (int(count) for count in header.split())
+    except ValueError as error:
+        raise ValueError(f"{wrong}: its first line is {header[:40]!r}; it must hold two counts.") from error
+    try:
+        X = np.loadtxt(io.StringIO(body.decode("ascii")), ndmin=2, comments=None)
+    except ValueError as error:
+        raise ValueError(f"{wrong}: {error}.") from error
+    if X.shape != (signal + background, len(NAMES)):
+        raise ValueError(
+            f"{wrong}: it has {X.shape[0]:,} rows of {X.shape[1]} numbers, and its first line announces "
+            f"{signal + background:,} of {len(NAMES)}."
+        )
+    return X
+
+
+def _clean(X: FloatArray) -> tuple[FloatArray, tuple[tuple[str, int], ...]]:
+    """Without the rows with missing values and the outlier, and how many those were."""
+    complete, ordinary = (X > MISSING).all(axis=1), X[:, OUTLIER_COLUMN] < OUTLIER_ABOVE
+    return X[complete & ordinary], (
+        (f"rows with missing values (any value at or below {MISSING:g})", int((~complete).sum())),
+        (f"outlier: feature {OUTLIER_COLUMN} at or above {OUTLIER_ABOVE:,.0f}", int((complete & ~ordinary).sum())),
+    )
+
+
+def _draw_stand_in() -> FloatArray:
+    """129,592 points with 50 features, the same on every machine and in every run.
+
+    Two classes overlap; six common factors carry most of the variance; features are skewed and have heavy tails of
+    unequal weight. The weights were chosen so that the spread of the features' central halves, in units of their
+    standard deviations, is about that of MiniBooNE (0.85 of a Gaussian's at the median).
+
+    Only additions, products, quotients and square roots act on the random numbers: unlike exponentials and matrix
+    products, they round in the same way everywhere.
+    """
+    rng = np.random.default_rng(STAND_IN_SEED)
+    shape = (STAND_IN_ROWS, len(NAMES))
+    strength = np.array([1.6, 1.2, 0.9, 0.7, 0.5, 0.4])
+    loadings = rng.standard_normal((len(strength), shape[1])) * strength[:, None]
+    shift = 0.8 * rng.standard_normal(shape[1])
+    skew = 0.1 * rng.standard_normal(shape[1])
+    cubic = 0.014 * rng.random(shape[1])
+    first = rng.random(shape[0]) < 0.28  # about the share of the signal events in MiniBooNE
+    factors = rng.standard_normal((shape[0], len(strength)))
+    X = rng.standard_normal(shape)
+    # Divided by the fourth root of a uniform number: the tails of Student's t with four degrees of freedom.
+    X /= np.sqrt(np.sqrt(1.0 - rng.random(shape)))
+    X *= 0.7
+    for k in range(len(strength)):
+        X += factors[:, k, None] * loadings[k]
+    X[first] += shift
+    return X + X * X * (skew + cubic * X)

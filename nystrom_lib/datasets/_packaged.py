@@ -1,20 +1,19 @@
-"""Abalone (paper §4.2) and MAGIC (paper §4.3): the repository's files travel with the package."""
+"""Abalone (paper §4.2) and MAGIC (paper §4.3): the repository's files are part of the package."""
 
 from __future__ import annotations
 
 import gzip
 import hashlib
+import io
 import zlib
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import _validation as check
-from ._cache import DamagedFileError
-from ._dataset import Dataset, FloatArray, Removed
+from ._dataset import DamagedFileError, Dataset, FloatArray
 from ._prepare import check_ddof, prepare, scaling
 
 LICENCE = "CC BY 4.0 (https://creativecommons.org/licenses/by/4.0/)"
@@ -25,14 +24,8 @@ ABALONE_CITATION = (
     "UCI Machine Learning Repository. https://doi.org/10.24432/C55C7W."
 )
 MEASUREMENTS = (
-    "length",
-    "diameter",
-    "height",
-    "whole weight",
-    "shucked weight",
-    "viscera weight",
-    "shell weight",
-)
+    "length", "diameter", "height", "whole weight", "shucked weight", "viscera weight", "shell weight",
+)  # fmt: skip
 SEX = {"F": 1.0, "I": 2.0, "M": 3.0}
 
 MAGIC_SHA256 = "e9314b7ebd4b4b59a3b3d65f7316663963777b16a46786877651dbbaa640b36a"
@@ -41,79 +34,28 @@ MAGIC_CITATION = (
     "https://doi.org/10.24432/C52C8B."
 )
 MAGIC_COLUMNS = (
-    "fLength",
-    "fWidth",
-    "fSize",
-    "fConc",
-    "fConc1",
-    "fAsym",
-    "fM3Long",
-    "fM3Trans",
-    "fAlpha",
-    "fDist",
-)
+    "fLength", "fWidth", "fSize", "fConc", "fConc1", "fAsym", "fM3Long", "fM3Trans", "fAlpha", "fDist",
+)  # fmt: skip
 
 
 def _folder() -> Traversable:
     return files(__package__) / "files"
 
 
-def _fields(name: str, sha256: str) -> list[list[str]]:
-    """The fields of each line of a packaged file that is exactly the repository's."""
+def _load(name: str, sha256: str, **how: Any) -> FloatArray:
+    """The numbers in a packaged file, which must be the repository's; ``how`` is for ``numpy.loadtxt``."""
     path = _folder() / name
     try:
         raw = gzip.decompress(path.read_bytes())
     except (OSError, EOFError, zlib.error) as error:
-        raise DamagedFileError(
-            f"The data file {path} is missing or damaged; reinstall the package."
-        ) from error
+        raise DamagedFileError(f"The data file {path} is missing or damaged; reinstall the package.") from error
     if hashlib.sha256(raw).hexdigest() != sha256:
         raise DamagedFileError(f"The data file {path} is damaged (wrong sha256); reinstall the package.")
-    return [line.split(",") for line in raw.decode("ascii").splitlines()]
-
-
-def _dataset(
-    X: FloatArray,
-    keep: NDArray[np.bool_],
-    reason: str,
-    *,
-    name: str,
-    columns: tuple[str, ...],
-    citation: str,
-    origin: str,
-    clean: bool,
-    standardise: bool,
-    ddof: int,
-) -> Dataset:
-    """Leave out rows if asked to, standardise if asked to, and add the provenance."""
-    check_ddof(ddof)
-    removed: Removed = ((reason, int((~keep).sum())),) if clean else ()
-    prepared = prepare(
-        X,
-        columns,
-        what=name,
-        standardise=standardise,
-        ddof=ddof,
-        keep=keep if clean else None,
-        removed=removed,
-    )
-    return Dataset(
-        **prepared.collect()._asdict(),
-        name=name,
-        stand_in=False,
-        citation=citation,
-        licence=LICENCE,
-        columns=columns,
-        source=f"{origin}; {scaling(standardise, ddof)}",
-    )
+    return np.loadtxt(io.StringIO(raw.decode("ascii")), delimiter=",", **how)
 
 
 def abalone(
-    attributes: Literal["sex", "rings"] = "sex",
-    *,
-    clean: bool = True,
-    standardise: bool = True,
-    ddof: int = 0,
+    attributes: Literal["sex", "rings"] = "sex", *, clean: bool = True, standardise: bool = True, ddof: int = 0
 ) -> Dataset:
     """The Abalone data: 4,175 molluscs with eight attributes.
 
@@ -146,26 +88,16 @@ def abalone(
     'rings'
     """
     check.choice("attributes", attributes, ("sex", "rings"))
-    fields = _fields("abalone.data.gz", ABALONE_SHA256)
-    measured = np.array([row[1:8] for row in fields], dtype=np.float64)
-    if attributes == "sex":
-        extra = np.array([[SEX[row[0]]] for row in fields])
-        X, columns = np.hstack([extra, measured]), ("sex", *MEASUREMENTS)
-    else:
-        extra = np.array([[float(row[8])] for row in fields])
-        X, columns = np.hstack([measured, extra]), (*MEASUREMENTS, "rings")
+    check_ddof(ddof)
+    columns: tuple[str, ...] = ("sex", *MEASUREMENTS, "rings")
+    X = _load("abalone.data.gz", ABALONE_SHA256, converters={0: SEX.__getitem__})
+    keep = X[:, columns.index("height")] <= 0.5
+    part = slice(0, 8) if attributes == "sex" else slice(1, 9)
     return _dataset(
-        X,
-        measured[:, MEASUREMENTS.index("height")] <= 0.5,
-        "outliers: height above 0.5",
-        name="Abalone" if attributes == "sex" else "Abalone (rings for sex)",
-        columns=columns,
-        citation=ABALONE_CITATION,
-        origin="abalone.data, inside the package",
-        clean=clean,
-        standardise=standardise,
-        ddof=ddof,
-    )
+        X[:, part], keep, ("outliers: height above 0.5",) if clean else (), columns[part],
+        "Abalone" if attributes == "sex" else "Abalone (rings for sex)", ABALONE_CITATION, "abalone.data",
+        standardise, ddof,
+    )  # fmt: skip
 
 
 def magic(*, clean: bool = True, standardise: bool = True, ddof: int = 0) -> Dataset:
@@ -190,20 +122,26 @@ def magic(*, clean: bool = True, standardise: bool = True, ddof: int = 0) -> Dat
     >>> magic().removed
     (('repeats of an earlier row', 115),)
     """
-    fields = _fields("magic04.data.gz", MAGIC_SHA256)
-    X = np.array([row[:10] for row in fields], dtype=np.float64)
-    _, first = np.unique(X, axis=0, return_index=True)
+    check_ddof(ddof)
+    X = _load("magic04.data.gz", MAGIC_SHA256, usecols=range(10))
     keep = np.zeros(len(X), dtype=bool)
-    keep[first] = True
+    keep[np.unique(X, axis=0, return_index=True)[1]] = True
     return _dataset(
-        X,
-        keep,
-        "repeats of an earlier row",
-        name="MAGIC",
-        columns=MAGIC_COLUMNS,
-        citation=MAGIC_CITATION,
-        origin="magic04.data, inside the package",
-        clean=clean,
-        standardise=standardise,
-        ddof=ddof,
-    )
+        X, keep, ("repeats of an earlier row",) if clean else (), MAGIC_COLUMNS, "MAGIC", MAGIC_CITATION,
+        "magic04.data", standardise, ddof,
+    )  # fmt: skip
+
+
+def _dataset(
+    X: FloatArray, keep: Any, reasons: tuple[str, ...], columns: tuple[str, ...], name: str, citation: str, file: str,
+    standardise: bool, ddof: int,
+) -> Dataset:  # fmt: skip
+    """Leave out rows, if there is a reason, standardise if asked to, and add the provenance."""
+    rows = prepare(
+        np.ascontiguousarray(X[keep] if reasons else X), columns, what=name, standardise=standardise, ddof=ddof,
+        removed=tuple((reason, int((~keep).sum())) for reason in reasons),
+    )  # fmt: skip
+    return Dataset(
+        **rows._asdict(), name=name, stand_in=False, citation=citation, licence=LICENCE, columns=columns,
+        source=f"{file}, inside the package; {scaling(standardise, ddof)}",
+    )  # fmt: skip

@@ -112,19 +112,6 @@ def test_fetched_checked_and_used(server: Server, cache: Path, kind: str) -> Non
     assert data.N == 792 and not data.stand_in
 
 
-@pytest.mark.parametrize(("name", "most"), [("MOST_BYTES", 10_000), ("MOST_SECONDS", 0.0)])
-@pytest.mark.parametrize("kind", ["good", "plain"])
-def test_what_is_too_large_or_takes_too_long_is_refused_once(
-    server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch, kind: str, name: str, most: float
-) -> None:
-    """Catches a server that sends without end, and an archive that unpacks without end: neither fills the disk."""
-    monkeypatch.setattr(f"nystrom_lib.datasets._fetch.{name}", most)
-    server.script = [kind]
-    with pytest.raises(FetchError, match=r"larger than 10,000 bytes|more than 0 seconds"):
-        fetch(server, retries=3)
-    assert server.requests == 1 and not list(cache.iterdir())
-
-
 def test_the_network_is_left_alone_when_the_file_is_there(server: Server) -> None:
     fetch(server)
     fetch(server)
@@ -221,7 +208,7 @@ def test_interrupted_in_the_middle(server: Server, cache: Path, how: signal.Sign
     code = f"from nystrom_lib.datasets import fetch_miniboone as f; f(url={server.url!r}, sha256={DIGEST!r})"
     process = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stderr=subprocess.PIPE, env=os.environ)
     # The transfer has begun when half the archive is on disk.
-    while not any(path.stat().st_size for path in cache.glob("fetch-*.part/*.zip")):
+    while not any(path.stat().st_size for path in cache.glob("*.zip")):
         assert process.poll() is None
         time.sleep(0.02)
     process.send_signal(how)

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import csv
 import hashlib
-import json
 import os
-import subprocess
-import sys
-import time
 import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from nystrom_lib.datasets import DamagedFileError, _miniboone_file, miniboone, sha256_of
+from nystrom_lib.datasets import DamagedFileError, _miniboone, miniboone, miniboone_sample, sha256_of
 from tests.nystrom_lib.datasets import miniboone_text
 
 TEXT = miniboone_text.small()
 DIGEST = hashlib.sha256(TEXT).hexdigest()
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
@@ -45,7 +42,7 @@ def test_the_artificial_text_has_the_true_layout() -> None:
 
 def test_parsing_keeps_every_digit() -> None:
     X = np.random.default_rng(3).standard_normal((20, 50)) * 1e3
-    parsed = _miniboone_file.parse(miniboone_text.text(X[:5], X[5:]), Path("some.txt"))
+    parsed = _miniboone._parse(miniboone_text.text(X[:5], X[5:]), Path("some.txt"))
     np.testing.assert_array_equal(parsed, miniboone_text.rounded(X))
 
 
@@ -80,9 +77,8 @@ def test_every_field_is_filled(file: Path) -> None:
     assert data.name == "MiniBooNE (unverified file)"
 
 
-def test_the_result_is_a_read_only_memory_map(file: Path) -> None:
+def test_the_result_is_read_only(file: Path) -> None:
     X = miniboone(file, sha256=DIGEST).X
-    assert isinstance(X, np.memmap)
     assert X.dtype == np.float64 and X.flags.c_contiguous and not X.flags.writeable
 
 
@@ -198,129 +194,17 @@ def test_a_bad_archive_is_named(tmp_path: Path, kind: str) -> None:
         miniboone(archive, sha256=None)
 
 
-class TestCache:
-    def test_it_is_used_instead_of_the_text(self, file: Path, cache: Path) -> None:
-        cache.mkdir()
-        fetched = cache / "MiniBooNE_PID.txt"
-        file.rename(fetched)
-        first = miniboone(sha256=DIGEST)
-        fetched.unlink()
-        # The parsed matrix serves for other preparations, too.
-        assert miniboone(sha256=DIGEST).sha256 == first.sha256
-        assert miniboone(sha256=DIGEST, clean=False).N == 80
+def test_the_fetched_text_is_used(file: Path, cache: Path) -> None:
+    cache.mkdir()
+    file.rename(cache / "MiniBooNE_PID.txt")
+    assert miniboone(sha256=DIGEST).N == 72
 
-    def test_nothing_but_whole_files_is_left(self, file: Path, cache: Path) -> None:
-        miniboone(file, sha256=DIGEST)
-        assert {path.suffix for path in cache.iterdir()} == {".npy", ".json"}
-        assert len(list(cache.iterdir())) == 4
 
-    @pytest.mark.parametrize("which", ["parsed", "clean-standardised0"])
-    @pytest.mark.parametrize("kind", ["value", "cut short", "header", "record", "no record"])
-    def test_damage_is_noticed_and_named(self, file: Path, cache: Path, which: str, kind: str) -> None:
-        expected = miniboone(file, sha256=DIGEST).sha256
-        (matrix,) = cache.glob(f"*-{which}-v*.npy")
-        record = matrix.with_suffix(".json")
-        raw = bytearray(matrix.read_bytes())
-        if kind == "value":
-            raw[-3] ^= 1
-        elif kind == "header":
-            raw[0] ^= 1
-        elif kind == "cut short":
-            del raw[-8:]
-        matrix.write_bytes(raw)
-        if kind == "record":
-            record.write_text(json.dumps({"sha256": DIGEST}), encoding="utf-8")
-        if kind == "no record":
-            record.unlink()
-        if which == "parsed":
-            for path in cache.glob("*-clean-*"):
-                path.unlink()
-        if kind == "no record":  # as after a process was killed between the two files
-            assert miniboone(file, sha256=DIGEST).sha256 == expected
-            return
-        damaged = record if kind == "record" else matrix
-        with pytest.raises(DamagedFileError, match=f"The cache file .*{damaged.name} is damaged"):
-            miniboone(file, sha256=DIGEST)
-        damaged.unlink()
-        assert miniboone(file, sha256=DIGEST).sha256 == expected
-
-    def test_a_damaged_fetched_text_is_named(self, cache: Path) -> None:
-        cache.mkdir()
-        (cache / "MiniBooNE_PID.txt").write_bytes(TEXT + b"x")
-        with pytest.raises(DamagedFileError, match=r"MiniBooNE_PID\.txt is damaged .* fetch it again"):
-            miniboone(sha256=DIGEST)
-
-    def test_pickled_objects_are_not_loaded(self, file: Path, cache: Path) -> None:
-        miniboone(file, sha256=DIGEST)
-        for matrix in cache.glob("*.npy"):
-            np.save(matrix, np.array([{}], dtype=object), allow_pickle=True)
-        with pytest.raises(DamagedFileError, match="damaged"):
-            miniboone(file, sha256=DIGEST)
-
-    def test_a_folder_that_cannot_be_written_costs_only_memory(self, file: Path, cache: Path) -> None:
-        expected = miniboone(file, sha256=DIGEST).sha256
-        for path in cache.iterdir():
-            path.unlink()
-        cache.rmdir()
-        cache.write_text("a file where the folder should be")
-        with pytest.warns(UserWarning, match="cannot be written .* set NYSTROM_CACHE"):
-            data = miniboone(file, sha256=DIGEST)
-        assert data.sha256 == expected and not data.X.flags.writeable
-
-    def test_a_full_disk_costs_only_memory(self, file: Path, cache: Path) -> None:
-        # A limit on the size of a file fails in the same place as a disk without room.
-        code = f"""
-import resource, warnings
-resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
-from nystrom_lib.datasets import miniboone
-with warnings.catch_warnings(record=True) as caught:
-    print(miniboone({str(file)!r}, sha256={DIGEST!r}).sha256)
-print(caught[0].message)
-"""
-        root = Path(__file__).parents[3]
-        run = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
-        digest, warning = run.stdout.splitlines()
-        assert "File too large" in warning and "held in memory" in warning
-        assert list(cache.iterdir()) == []
-        assert miniboone(file, sha256=DIGEST).sha256 == digest
-
-    @pytest.mark.slow
-    def test_killed_while_writing(self, tmp_path: Path, cache: Path) -> None:
-        """Whenever a process is killed, the next one finds a whole cache or none."""
-        file = tmp_path / "MiniBooNE_PID.txt"
-        file.write_bytes(miniboone_text.small(4, 1000, 3000))
-        code = (
-            "import sys; from nystrom_lib.datasets import miniboone; print('ready', flush=True)\n"
-            f"print(miniboone({str(file)!r}, sha256=None).sha256)"
-        )
-        root = Path(__file__).parents[3]
-        expected = None
-        for delay in (0.0, 0.02, 0.04, 0.08, None):
-            process = subprocess.Popen(
-                [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, cwd=root, env=os.environ
-            )
-            assert process.stdout and process.stdout.readline() == "ready\n"
-            if delay is None:
-                expected = process.communicate()[0].strip()
-                assert process.returncode == 0
-            else:
-                time.sleep(delay)
-                process.kill()
-                process.communicate()
-        assert miniboone(file, sha256=None).sha256 == expected
-
-    def test_what_a_killed_process_left_is_swept_after_a_day(self, file: Path, cache: Path) -> None:
-        cache.mkdir()
-        old, new = cache / "old.npy.1234.part", cache / "new.npy.1234.part"
-        for path in (old, new):
-            path.write_bytes(b"half")
-        folder = cache / "fetch-abcd.part"
-        folder.mkdir()
-        (folder / "tmp").write_bytes(b"half")
-        for path in (old, folder):
-            os.utime(path, (time.time() - 2 * 86400,) * 2)
-        miniboone(file, sha256=DIGEST)
-        assert not old.exists() and not folder.exists() and new.exists()
+def test_a_damaged_fetched_text_is_named(cache: Path) -> None:
+    cache.mkdir()
+    (cache / "MiniBooNE_PID.txt").write_bytes(TEXT + b"x")
+    with pytest.raises(DamagedFileError, match=r"MiniBooNE_PID\.txt is damaged .* fetch it again"):
+        miniboone(sha256=DIGEST)
 
 
 def check_summary(X: np.ndarray, path: Path) -> None:
@@ -370,3 +254,28 @@ def test_the_real_file() -> None:
 def test_the_real_file_has_the_published_statistics() -> None:
     raw = miniboone(REAL, stand_in="never", clean=False, standardise=False)
     check_summary(raw.X, Path(str(SUMMARY)))
+
+
+#: The file of the public sample, beside the checkout or named.
+SAMPLE = Path(os.environ.get("NYSTROM_MINIBOONE_SAMPLE", ROOT.parent / "shared" / "data" / "miniboone_sample.csv"))
+
+
+def test_another_sample_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "sample.csv").write_text("f1,f2\n1,2\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"sample\.csv is not the expected file: its sha256 is .*, not 9baba7a4"):
+        miniboone_sample(tmp_path / "sample.csv")
+    with pytest.raises(FileNotFoundError, match="which is not a file"):
+        miniboone_sample(tmp_path / "absent.csv")
+
+
+@pytest.mark.skipif(not SAMPLE.is_file(), reason="the public sample of MiniBooNE is absent (NYSTROM_MINIBOONE_SAMPLE)")
+def test_the_sample(cache: Path) -> None:
+    data = miniboone_sample(SAMPLE)
+    assert data.X.shape == (5027, 50) and data.removed == (("rows with missing values", 17),)
+    assert not data.stand_in and "Roe" in data.citation and len(data.columns) == 50
+    np.testing.assert_allclose(data.X.mean(axis=0), 0.0, atol=1e-10)
+    np.testing.assert_allclose(data.X.std(axis=0), 1.0, rtol=1e-12)
+    assert np.unique(data.X, axis=0).shape == data.X.shape  # the rows without values were copies of one another
+    cache.mkdir()
+    (cache / "miniboone_sample.csv").write_bytes(SAMPLE.read_bytes())
+    assert miniboone_sample().sha256 == data.sha256
