@@ -15,9 +15,8 @@ from . import datasets
 from ._threads import threads
 from .approximation import NystromApproximation, nystrom_from_columns
 from .bandwidth import median_rho
-from .criteria import Errors, Factors, approximation_factors, best_rank_errors, nystrom_errors
+from .criteria import approximation_factors, best_rank_errors, nystrom_errors
 from .derivatives import (
-    hessian_vector_product,
     largest_hessian_eigenvalue,
     radial_skd_gradient,
     radial_skd_hessian,
@@ -26,8 +25,6 @@ from .derivatives import (
 from .descent import Descent, DescentError, descend, gradient_descent, stochastic_gradient_descent
 from .estimates import Estimate
 from .kernels import (
-    Constants,
-    CustomKernel,
     Gaussian,
     Kernel,
     Matern,
@@ -37,19 +34,15 @@ from .kernels import (
     radial_kernel,
 )
 from .landmarks import Landmarks, find_landmarks
-from .lipschitz import LipschitzBound, lipschitz_bound
+from .lipschitz import lipschitz_bound
 from .local_approximation import LocalApproximation
 from .objectives import LocalTraceError, Objective, RadialSKD, TraceError, WeightedSKD
 from .radial_skd import radial_skd, skd_coefficient, squared_frobenius_norm
-from .samples import uniform_indices, uniform_sample
+from .samples import uniform_sample
 from .sources import Source, open_data
-from .starts import initial_indices, initial_sample
-from .steps import LBFGS, Adam, FixedStep, Momentum, StepRule
+from .starts import initial_sample
+from .steps import LBFGS, Adam, FixedStep, Momentum
 from .stochastic import (
-    draw_batch,
-    estimate_T1,
-    estimate_T2,
-    four_sample_gradient,
     one_sample_gradient,
     two_sample_gradient,
 )
@@ -60,18 +53,13 @@ __version__ = "0.1.0"
 __all__ = [
     "LBFGS",
     "Adam",
-    "Constants",
-    "CustomKernel",
     "Descent",
     "DescentError",
-    "Errors",
     "Estimate",
-    "Factors",
     "FixedStep",
     "Gaussian",
     "Kernel",
     "Landmarks",
-    "LipschitzBound",
     "LocalApproximation",
     "LocalTraceError",
     "Matern",
@@ -82,7 +70,6 @@ __all__ = [
     "RadialSKD",
     "RationalQuadratic",
     "Source",
-    "StepRule",
     "TraceError",
     "WeightedSKD",
     "approximation_factors",
@@ -90,14 +77,8 @@ __all__ = [
     "datasets",
     "descend",
     "dot_product_kernel",
-    "draw_batch",
-    "estimate_T1",
-    "estimate_T2",
     "find_landmarks",
-    "four_sample_gradient",
     "gradient_descent",
-    "hessian_vector_product",
-    "initial_indices",
     "initial_sample",
     "largest_hessian_eigenvalue",
     "lipschitz_bound",
@@ -116,7 +97,6 @@ __all__ = [
     "stochastic_gradient_descent",
     "threads",
     "two_sample_gradient",
-    "uniform_indices",
     "uniform_sample",
     "warm_up",
 ]

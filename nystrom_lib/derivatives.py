@@ -76,7 +76,7 @@ def skd_coefficient_gradient(kernel: Kernel, data: ArrayLike, sample: ArrayLike)
 def radial_skd_hessian(kernel: Kernel, data: ArrayLike, sample: ArrayLike) -> Array:
     r"""The Hessian of R, blocks :math:`\mathbf B^{k,k'}` of Eq. (11) and (12); shape (n·d, n·d).
 
-    For many landmarks or coordinates, :func:`hessian_vector_product` does without the matrix.
+    For many landmarks or coordinates, :func:`nystrom_lib.derivatives.hessian_vector_product` does without the matrix.
 
     Returns
     -------
@@ -138,7 +138,7 @@ def hessian_vector_product(kernel: Kernel, data: ArrayLike, sample: ArrayLike, v
     Examples
     --------
     >>> import nystrom_lib as nl
-    >>> nl.hessian_vector_product(nl.Gaussian(rho=1.0), [[0.0], [1.0]], [[0.25]], [[2.0]]).round(4)
+    >>> nl.derivatives.hessian_vector_product(nl.Gaussian(rho=1.0), [[0.0], [1.0]], [[0.25]], [[2.0]]).round(4)
     array([[4.9121]])
     """
     kernel, data, sample = checked(kernel, data, sample)

@@ -24,7 +24,7 @@ def uniform_indices(N: int, n: int, seed: Any) -> NDArray[np.int64]:
     Examples
     --------
     >>> import nystrom_lib as nl
-    >>> nl.uniform_indices(2000, 3, seed=456)
+    >>> nl.samples.uniform_indices(2000, 3, seed=456)
     array([931, 705, 938])
     """
     N = check.whole("N", N, least=1)

@@ -1,6 +1,6 @@
 r"""Stochastic approximations of the gradient, paper §3: T̂₁, T̂₂, Eq. (6), Eq. (7), Remark 3.1.
 
-A batch is an array of indices into the data, drawn by :func:`draw_batch` or by you.
+A batch is an array of indices into the data, drawn by :func:`nystrom_lib.stochastic.draw_batch` or by you.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def draw_batch(N: int, batch_size: int, seed: Any) -> NDArray[np.int64]:
     Examples
     --------
     >>> import nystrom_lib as nl
-    >>> nl.draw_batch(100, 4, seed=0)
+    >>> nl.stochastic.draw_batch(100, 4, seed=0)
     array([85, 63, 51, 26])
     """
     N = check.whole("N", N, least=1)
@@ -86,7 +86,7 @@ def estimate_T1(kernel: Kernel, data: ArrayLike, sample: ArrayLike, batch: Array
     Examples
     --------
     >>> import nystrom_lib as nl
-    >>> round(nl.estimate_T1(nl.Gaussian(rho=1.0), [[0.0], [1.0]], [[0.5]], [0]), 6)
+    >>> round(nl.stochastic.estimate_T1(nl.Gaussian(rho=1.0), [[0.0], [1.0]], [[0.5]], [0]), 6)
     1.213061
     """
     return _Estimates(*checked(kernel, data, sample), "batch", batch).T1
@@ -106,7 +106,7 @@ def estimate_T2(kernel: Kernel, data: ArrayLike, sample: ArrayLike, batch: Array
     Examples
     --------
     >>> import nystrom_lib as nl
-    >>> nl.estimate_T2(nl.Gaussian(rho=1.0), [[0.0], [1.0]], [[0.5]], [0]).round(4)
+    >>> nl.stochastic.estimate_T2(nl.Gaussian(rho=1.0), [[0.0], [1.0]], [[0.5]], [0]).round(4)
     array([[-2.4261]])
     """
     return _Estimates(*checked(kernel, data, sample), "batch", batch).T2
@@ -135,7 +135,7 @@ def one_sample_gradient(kernel: Kernel, data: ArrayLike, sample: ArrayLike, batc
     --------
     >>> import nystrom_lib as nl
     >>> kernel, data, sample = nl.Gaussian(rho=1.0), [[0.0], [1.0]], [[0.25]]
-    >>> nl.one_sample_gradient(kernel, data, sample, nl.draw_batch(2, 3, seed=0)).round(4)
+    >>> nl.one_sample_gradient(kernel, data, sample, nl.stochastic.draw_batch(2, 3, seed=0)).round(4)
     array([[-2.5296]])
     """
     one = _Estimates(*checked(kernel, data, sample), "batch", batch)
@@ -193,7 +193,7 @@ def four_sample_gradient(
     --------
     >>> import nystrom_lib as nl
     >>> kernel, data, sample = nl.Gaussian(rho=1.0), [[0.0], [1.0]], [[0.25]]
-    >>> nl.four_sample_gradient(kernel, data, sample, [0], [1], [0], [1]).round(4)
+    >>> nl.stochastic.four_sample_gradient(kernel, data, sample, [0], [1], [0], [1]).round(4)
     array([[-6.8761]])
     """
     kernel, data, sample = checked(kernel, data, sample)

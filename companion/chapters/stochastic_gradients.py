@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 import nystrom_lib as nl
 
 from ..errors import ConfigurationError
@@ -57,7 +59,7 @@ class Parameters(OnBigaussian):
     def larger(self, N: int) -> Array:
         """N points for the timings: the data over and over, for what they are makes no difference to the time."""
         data = self.data()
-        larger: Array = data[nl.draw_batch(len(data), N, self.seed)]
+        larger: Array = data[np.random.default_rng(self.seed).integers(0, len(data), size=N)]
         return larger
 
 

@@ -186,7 +186,7 @@ def variances_ratio(parts: estimators.Terms, b: int) -> float:
 def variance_ratio(case: Case, b: int, draws: int = _DRAWS) -> float:
     """Total variance of the two-sample estimator over that of the one-sample estimator, on the same batches."""
     rng = np.random.default_rng([SEED, 4])
-    batches = np.array([nl.draw_batch(len(case.data), b, rng) for _ in range(draws)])
+    batches = np.array([rng.integers(0, len(case.data), size=b) for _ in range(draws)])
     parts = estimators.terms(*case)
     one, two = (estimators.estimates(parts, batches, kind) for kind in _KINDS)
     return estimators.total_variance(two) / estimators.total_variance(one)

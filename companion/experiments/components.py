@@ -237,7 +237,7 @@ class Uniform(InitialSample):
     def draw(self, kernel: nl.Kernel, data: Array, n: int, seed: np.random.SeedSequence) -> Array:
         """n landmark points, a row for each."""
         # By indices, which needs no look at all the data.
-        return np.asarray(data[nl.uniform_indices(len(data), n, seed)], dtype=np.float64)
+        return np.asarray(data[np.random.default_rng(seed).choice(len(data), n, replace=False)], dtype=np.float64)
 
 
 # -- descents --------------------------------------------------------------------------------------------------

@@ -44,7 +44,7 @@ class Part(DataSource):
         whole = self.of.load(seed)
         if self.N > whole.N:
             raise ConfigurationError("N", f"is {self.N:,}; {whole.name} has {whole.N:,} points.")
-        chosen = np.sort(nl.uniform_indices(whole.N, self.N, seed_for(seed, Axis.DATA)))
+        chosen = np.sort(np.random.default_rng(seed_for(seed, Axis.DATA)).choice(whole.N, self.N, replace=False))
         points = np.ascontiguousarray(whole.X[chosen])
         points.flags.writeable = False
         return dataclasses.replace(

@@ -42,7 +42,7 @@ class Rule(Component):
     """How to move."""
 
     @abstractmethod
-    def build(self) -> nl.StepRule:
+    def build(self) -> Any:
         """The library's step rule."""
 
 
@@ -55,7 +55,7 @@ class FixedStep(Rule):
     scale_free: bool = False
     decay: bool = False
 
-    def build(self) -> nl.StepRule:
+    def build(self) -> Any:
         """The library's step rule."""
         return nl.FixedStep(self.step, scale_free=self.scale_free, decay=self.decay)
 
@@ -68,7 +68,7 @@ class Momentum(FixedStep):
     decay: bool = True
     beta: float = setting(0.9, at_least=0)
 
-    def build(self) -> nl.StepRule:
+    def build(self) -> Any:
         """The library's step rule."""
         return nl.Momentum(self.step, scale_free=self.scale_free, decay=self.decay, beta=self.beta)
 
@@ -80,7 +80,7 @@ class Adam(Rule):
     kind: ClassVar[str] = "adam"
     step: float | None = setting(None, above=0)
 
-    def build(self) -> nl.StepRule:
+    def build(self) -> Any:
         """The library's step rule."""
         return nl.Adam(self.step)
 
@@ -91,7 +91,7 @@ class LBFGS(Rule):
 
     kind: ClassVar[str] = "lbfgs"
 
-    def build(self) -> nl.StepRule:
+    def build(self) -> Any:
         """The library's step rule."""
         return nl.LBFGS()
 

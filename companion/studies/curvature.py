@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -49,7 +50,7 @@ def assumptions(chosen: dict[str, nl.Kernel]) -> pd.DataFrame:
 _DIFFERENCE = 1e-4
 
 
-def largest_derivatives(kernel: nl.Kernel, constants: nl.Constants) -> dict[str, float]:
+def largest_derivatives(kernel: nl.Kernel, constants: Any) -> dict[str, float]:
     """What M₁ and M₂ bound, its largest between the origin and places in the plane, by formula and by differences."""
     x = np.zeros((1, 2))
     # In units in which the kernel varies: all the interesting distances, along an axis and along the diagonal.
@@ -82,7 +83,7 @@ class Chain:
 
 
 @nl.threads(1)
-def chain(kernel: nl.Kernel, data: Array, sample: Array, bound: nl.LipschitzBound) -> Chain:
+def chain(kernel: nl.Kernel, data: Array, sample: Array, bound: Any) -> Chain:
     """Eq. (14) to (19) and L at one sample."""
     n, d = sample.shape
     hessian = nl.radial_skd_hessian(kernel, data, sample)
@@ -127,13 +128,13 @@ def samples(data: Array, n: int, m: int, seed: int) -> list[Array]:
     return drawn
 
 
-def largest_ratios(kernel: nl.Kernel, data: Array, tried: list[Array], bound: nl.LipschitzBound) -> pd.Series:
+def largest_ratios(kernel: nl.Kernel, data: Array, tried: list[Array], bound: Any) -> pd.Series:
     """For each step of the proof the largest value over bound among several samples."""
     return pd.DataFrame([chain(kernel, data, sample, bound).ratios for sample in tried]).max()
 
 
 @nl.threads(1)
-def lipschitz_ratio(kernel: nl.Kernel, data: Array, tried: list[Array], bound: nl.LipschitzBound) -> float:
+def lipschitz_ratio(kernel: nl.Kernel, data: Array, tried: list[Array], bound: Any) -> float:
     """The largest ‖∇R(S) − ∇R(S′)‖ / (L ‖S − S′‖) over all pairs: what the theorem says is at most 1."""
     gradients = [nl.radial_skd_gradient(kernel, data, sample) for sample in tried]
     ratios = [

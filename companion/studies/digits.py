@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import nystrom_lib as nl
 
@@ -69,7 +70,7 @@ def digits_of_criteria(experiment: Experiment, data: Array, *, j: int = 0, matri
     )
     reference = nl.nystrom_errors(kernel, data, sample[::-1].copy(), norms, matrix=matrix, precision="extended")
 
-    def digits(errors: nl.Errors) -> dict[str, int]:
+    def digits(errors: Any) -> dict[str, int]:
         return {norm: right_digits(getattr(errors, norm), getattr(reference, norm)) for norm in norms}
 
     return Digits(

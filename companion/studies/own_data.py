@@ -162,27 +162,28 @@ class Optimised:
     @property
     def before(self) -> float:
         """The trace error of the sample the descent began at."""
-        return self._before.trace
+        return float(self._before.trace)
 
     @property
     def after(self) -> float:
         """The trace error of the landmarks."""
-        return self._after.trace
+        return float(self._after.trace)
 
     @property
     def estimate(self) -> nl.Estimate | None:
         """How sure ``after`` is, where it is an estimate; ``before`` is then from the same points."""
-        return self._after.estimate
+        estimate: nl.Estimate | None = self._after.estimate
+        return estimate
 
     @cached_property
-    def _before(self) -> nl.Errors:
+    def _before(self) -> Any:
         return self._errors(self.result.start)
 
     @cached_property
-    def _after(self) -> nl.Errors:
+    def _after(self) -> Any:
         return self._errors(self.result.sample) if self.result.sample is not self.result.start else self._before
 
-    def _errors(self, sample: Array) -> nl.Errors:
+    def _errors(self, sample: Array) -> Any:
         estimated = not self.request.exact and not large_data.exact_is_cheap(self.dataset.N, self.request.n)
         return nl.nystrom_errors(
             self.chosen.kernel, self._everything, sample, "trace", points=large_data.POINTS if estimated else None,
@@ -224,7 +225,8 @@ class Optimised:
         if large_data.is_large(self.dataset):
             candidates = large_data.some(X, most, np.random.default_rng(seed))
         else:
-            candidates = np.asarray(X[nl.uniform_indices(len(X), most, seed)], dtype=np.float64)
+            chosen = np.random.default_rng(seed).choice(len(X), most, replace=False)
+            candidates = np.asarray(X[chosen], dtype=np.float64)
         points = thinned(X, _JUDGED)
         errors: dict[int, float] = {}
 

@@ -81,7 +81,7 @@ def initial_indices(kernel: Kernel, data: ArrayLike, n: int, method: str = "unif
     Examples
     --------
     >>> import nystrom_lib as nl
-    >>> nl.initial_indices(nl.Gaussian(rho=1.0), [[0.0], [0.1], [0.2], [5.0]], 2, "greedy")
+    >>> nl.starts.initial_indices(nl.Gaussian(rho=1.0), [[0.0], [0.1], [0.2], [5.0]], 2, "greedy")
     array([0, 3])
     """
     if not _start(method).subset:

@@ -125,7 +125,7 @@ def test_estimates_are_the_library_s():
         assert one[k] == pytest.approx(nl.one_sample_gradient(*case, batch).ravel(), rel=1e-9)
         assert two[k] == pytest.approx(nl.two_sample_gradient(*case, batch[:6], batch[6:]).ravel(), rel=1e-9)
         parts = np.array_split(batch, 4)
-        assert four[k] == pytest.approx(nl.four_sample_gradient(*case, *parts).ravel(), rel=1e-9)
+        assert four[k] == pytest.approx(nl.stochastic.four_sample_gradient(*case, *parts).ravel(), rel=1e-9)
 
 
 def test_every_batch_shows_the_bias_and_its_absence():

@@ -94,7 +94,7 @@ def test_hessian_products_need_no_hessian(name: str) -> None:
     H = nl.radial_skd_hessian(kernel, X, S)
     assert np.max(np.abs(H - H.T)) <= 1e-13 * np.max(np.abs(H))
     V = np.random.default_rng(5).normal(size=S.shape)
-    product = nl.hessian_vector_product(kernel, X, S, V)
+    product = nl.derivatives.hessian_vector_product(kernel, X, S, V)
     assert close(product, (H @ V.ravel()).reshape(S.shape), 1e-12)
 
 

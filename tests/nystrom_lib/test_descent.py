@@ -79,7 +79,7 @@ def test_seed_draws_the_batches_one_would_supply() -> None:
     kernel, _ = pair("gaussian")
     X, S = cloud(2, 50, 4)
     seeded = nl.stochastic_gradient_descent(kernel, X, S, step=1e-4, iterations=30, batch_size=6, seed=42)
-    batches = nl.draw_batch(50, 30 * 6, 42).reshape(30, 6)
+    batches = nl.stochastic.draw_batch(50, 30 * 6, 42).reshape(30, 6)
     supplied = nl.stochastic_gradient_descent(kernel, X, S, step=1e-4, iterations=30, batches=batches)
     assert np.array_equal(seeded.sample, supplied.sample)
 

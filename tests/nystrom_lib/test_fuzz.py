@@ -136,12 +136,12 @@ CALLS: dict[str, tuple[Callable[..., Any], str]] = {
     "squared_frobenius_norm": (nl.squared_frobenius_norm, "kernel data"),
     "radial_skd_gradient": (nl.radial_skd_gradient, "kernel data sample"),
     "radial_skd_hessian": (nl.radial_skd_hessian, "kernel data sample"),
-    "hessian_vector_product": (nl.hessian_vector_product, "kernel data sample vector"),
-    "estimate_T1": (nl.estimate_T1, "kernel data sample batch"),
-    "estimate_T2": (nl.estimate_T2, "kernel data sample batch"),
+    "hessian_vector_product": (nl.derivatives.hessian_vector_product, "kernel data sample vector"),
+    "estimate_T1": (nl.stochastic.estimate_T1, "kernel data sample batch"),
+    "estimate_T2": (nl.stochastic.estimate_T2, "kernel data sample batch"),
     "one_sample_gradient": (nl.one_sample_gradient, "kernel data sample batch"),
     "two_sample_gradient": (nl.two_sample_gradient, "kernel data sample batch_x batch_y"),
-    "draw_batch": (nl.draw_batch, "N batch_size seed"),
+    "draw_batch": (nl.stochastic.draw_batch, "N batch_size seed"),
     "lipschitz_bound": (lambda kernel, data, n: nl.lipschitz_bound(kernel, data, n).L, "kernel data n"),
     "gradient_descent": (
         nl.gradient_descent, "kernel data sample * step iterations record_every keep_path constant progress dtype",
@@ -209,7 +209,7 @@ def complaint(function: Callable[..., Any], arguments: list[Any], named: dict[st
     except BaseException as error:
         return f"{type(error).__name__}: {str(error)[:200]}"
     # a factor is infinite, and says so, where the best rank-n approximation is exact
-    wrong = np.isnan if isinstance(result, nl.Factors) else lambda array: ~np.isfinite(array)
+    wrong = np.isnan if isinstance(result, nl.criteria.Factors) else lambda array: ~np.isfinite(array)
     bad = [array for array in numbers(result) if wrong(array).any()]
     return f"without a word: {bad[0].ravel()[:4]}" if bad else None
 

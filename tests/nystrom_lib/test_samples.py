@@ -17,18 +17,18 @@ def test_sample_is_made_of_distinct_data_points() -> None:
         assert S.shape == (25, 3)
         assert len(np.unique(S, axis=0)) == 25
         assert {tuple(row) for row in S} <= {tuple(row) for row in X}
-        assert np.array_equal(S, X[nl.uniform_indices(40, 25, seed)])
+        assert np.array_equal(S, X[nl.samples.uniform_indices(40, 25, seed)])
 
 
 def test_whole_data_set_may_be_drawn() -> None:
     """Catches an off-by-one that refuses n = N."""
-    assert sorted(nl.uniform_indices(9, 9, 1)) == list(range(9))
+    assert sorted(nl.samples.uniform_indices(9, 9, 1)) == list(range(9))
 
 
 def test_seed_decides() -> None:
     """Catches hidden global randomness."""
-    assert np.array_equal(nl.uniform_indices(1000, 50, 7), nl.uniform_indices(1000, 50, 7))
-    assert not np.array_equal(nl.uniform_indices(1000, 50, 7), nl.uniform_indices(1000, 50, 8))
+    assert np.array_equal(nl.samples.uniform_indices(1000, 50, 7), nl.samples.uniform_indices(1000, 50, 7))
+    assert not np.array_equal(nl.samples.uniform_indices(1000, 50, 7), nl.samples.uniform_indices(1000, 50, 8))
 
 
 def test_every_point_is_equally_likely() -> None:
@@ -36,7 +36,7 @@ def test_every_point_is_equally_likely() -> None:
     counts = np.zeros(10)
     first = np.zeros(10)
     for seed in range(20_000):
-        chosen = nl.uniform_indices(10, 3, seed)
+        chosen = nl.samples.uniform_indices(10, 3, seed)
         counts[chosen] += 1
         first[chosen[0]] += 1
     assert np.all(np.abs(counts - 6000) < 5 * np.sqrt(20_000 * 0.3 * 0.7))
@@ -59,4 +59,4 @@ def test_impossible_sizes_are_refused(n: int) -> None:
     with pytest.raises(ValueError, match=rf"\bn\b.*{n}|{n}.*\bn\b"):
         nl.uniform_sample(X, n, 0)
     with pytest.raises(ValueError, match=rf"\bn\b.*{n}|{n}.*\bn\b"):
-        nl.uniform_indices(10, n, 0)
+        nl.samples.uniform_indices(10, n, 0)

@@ -30,7 +30,7 @@ def digests() -> dict[str, str]:
             "matern": nl.radial_skd_gradient(nl.Matern(1.5), X, S),
             "polynomial": nl.radial_skd_gradient(nl.Polynomial(), X, S),
             "one": nl.one_sample_gradient(kernel, X, S, batch),
-            "product": nl.hessian_vector_product(kernel, X, S, S),
+            "product": nl.derivatives.hessian_vector_product(kernel, X, S, S),
             "gd": nl.gradient_descent(kernel, X, S, step=1e-5, iterations=3).sample,
             "sgd": descent.sample,
             "values": descent.values,

@@ -23,13 +23,13 @@ FUNCTIONS: dict[str, Call] = {
     "skd_coefficient_gradient": lambda X, S: nl.skd_coefficient_gradient(KERNEL, X, S),
     "radial_skd_gradient": lambda X, S: nl.radial_skd_gradient(KERNEL, X, S),
     "radial_skd_hessian": lambda X, S: nl.radial_skd_hessian(KERNEL, X, S),
-    "hessian_vector_product": lambda X, S: nl.hessian_vector_product(KERNEL, X, S, np.ones((4, 2))),
+    "hessian_vector_product": lambda X, S: nl.derivatives.hessian_vector_product(KERNEL, X, S, np.ones((4, 2))),
     "largest_hessian_eigenvalue": lambda X, S: nl.largest_hessian_eigenvalue(KERNEL, X, S),
-    "estimate_T1": lambda X, S: nl.estimate_T1(KERNEL, X, S, [0, 1]),
-    "estimate_T2": lambda X, S: nl.estimate_T2(KERNEL, X, S, [0, 1]),
+    "estimate_T1": lambda X, S: nl.stochastic.estimate_T1(KERNEL, X, S, [0, 1]),
+    "estimate_T2": lambda X, S: nl.stochastic.estimate_T2(KERNEL, X, S, [0, 1]),
     "one_sample_gradient": lambda X, S: nl.one_sample_gradient(KERNEL, X, S, [0, 1]),
     "two_sample_gradient": lambda X, S: nl.two_sample_gradient(KERNEL, X, S, [0, 1], [2]),
-    "four_sample_gradient": lambda X, S: nl.four_sample_gradient(KERNEL, X, S, [0], [1], [2], [3]),
+    "four_sample_gradient": lambda X, S: nl.stochastic.four_sample_gradient(KERNEL, X, S, [0], [1], [2], [3]),
     "gradient_descent": lambda X, S: nl.gradient_descent(KERNEL, X, S, step=1e-3, iterations=3).sample,
     "stochastic_gradient_descent": lambda X, S: (
         nl.stochastic_gradient_descent(
@@ -175,7 +175,7 @@ def test_other_arguments_are_never_modified() -> None:
     nl.best_rank_errors(KERNEL, X, 3, matrix=K)
     nl.nystrom_from_columns(K, [1, 2])
     vector = np.ones((4, 2))
-    nl.hessian_vector_product(KERNEL, X, S, vector)
+    nl.derivatives.hessian_vector_product(KERNEL, X, S, vector)
     assert np.array_equal(batches, before[0]) and np.array_equal(K, before[1]) and np.all(vector == 1)
 
 
@@ -254,12 +254,12 @@ BAD_OPTIONS: dict[str, tuple[str, Callable[[], Any]]] = {
     "batch empty": ("batch", lambda: nl.one_sample_gradient(KERNEL, X, S, [])),
     "batch range": ("batch", lambda: nl.one_sample_gradient(KERNEL, X, S, [0, 30])),
     "batch negative": ("batch", lambda: nl.one_sample_gradient(KERNEL, X, S, [-1])),
-    "batch float": ("batch", lambda: nl.estimate_T1(KERNEL, X, S, [0.5])),
-    "batch axes": ("batch", lambda: nl.estimate_T2(KERNEL, X, S, [[0, 1]])),
+    "batch float": ("batch", lambda: nl.stochastic.estimate_T1(KERNEL, X, S, [0.5])),
+    "batch axes": ("batch", lambda: nl.stochastic.estimate_T2(KERNEL, X, S, [[0, 1]])),
     "batch_x": ("batch_x", lambda: nl.two_sample_gradient(KERNEL, X, S, [99], [0])),
     "batch_y": ("batch_y", lambda: nl.two_sample_gradient(KERNEL, X, S, [0], [99])),
-    "draw b=0": ("batch_size", lambda: nl.draw_batch(10, 0, 1)),
-    "draw N=0": ("N", lambda: nl.draw_batch(0, 3, 1)),
+    "draw b=0": ("batch_size", lambda: nl.stochastic.draw_batch(10, 0, 1)),
+    "draw N=0": ("N", lambda: nl.stochastic.draw_batch(0, 3, 1)),
     "n=0": ("n", lambda: nl.uniform_sample(X, 0, 1)),
     "n>N": ("n", lambda: nl.uniform_sample(X, 31, 1)),
     "n=1.5": ("n", lambda: nl.uniform_sample(X, 1.5, 1)),  # type: ignore[arg-type]
@@ -269,8 +269,8 @@ BAD_OPTIONS: dict[str, tuple[str, Callable[[], Any]]] = {
     "norms empty": ("norms", lambda: nl.nystrom_errors(KERNEL, X, S, norms=())),
     "matrix shape": ("matrix", lambda: nl.nystrom_errors(KERNEL, X, S, matrix=np.eye(5))),
     "matrix nan": ("matrix", lambda: nl.nystrom_errors(KERNEL, X, S, matrix=np.full((30, 30), np.nan))),
-    "vector shape": ("vector", lambda: nl.hessian_vector_product(KERNEL, X, S, np.ones(5))),
-    "vector nan": ("vector", lambda: nl.hessian_vector_product(KERNEL, X, S, np.full((4, 2), np.nan))),
+    "vector shape": ("vector", lambda: nl.derivatives.hessian_vector_product(KERNEL, X, S, np.ones(5))),
+    "vector nan": ("vector", lambda: nl.derivatives.hessian_vector_product(KERNEL, X, S, np.full((4, 2), np.nan))),
     "columns range": ("indices", lambda: nl.nystrom_from_columns(np.eye(4), [4])),
     "columns negative": ("indices", lambda: nl.nystrom_from_columns(np.eye(4), [-1])),
     "columns empty": ("indices", lambda: nl.nystrom_from_columns(np.eye(4), [])),

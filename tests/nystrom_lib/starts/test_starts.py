@@ -60,7 +60,7 @@ def test_every_start_gives_n_points_whatever_the_data(method: str, case: str, ke
     assert np.isfinite(sample).all()
     assert np.array_equal(data, before)
     if method in SUBSETS:
-        indices = nl.initial_indices(K, data, n, method, seed=3)
+        indices = nl.starts.initial_indices(K, data, n, method, seed=3)
         assert indices.dtype == np.int64 and len(set(indices)) == n
         assert np.array_equal(sample, data[indices].astype(np.float64))
         if method != "uniform":
@@ -101,7 +101,7 @@ def test_thread_count_does_not_change_a_bit() -> None:
 
 def test_unknown_methods_are_refused_with_a_guess() -> None:
     X, _ = cloud(2, 10, 1)
-    for function in (nl.initial_sample, nl.initial_indices):
+    for function in (nl.initial_sample, nl.starts.initial_indices):
         with pytest.raises(ValueError, match=r"method is 'kmean' \(did you mean 'kmeans'\?\); it must be 'uniform', "):
             function(KERNEL, X, 3, "kmean", seed=0)
         with pytest.raises(ValueError, match=r"method is None; it must be 'uniform'"):
@@ -130,7 +130,7 @@ def test_who_draws_asks_for_a_seed(method: str) -> None:
 
 def test_points_that_are_no_data_points_have_no_indices() -> None:
     with pytest.raises(ValueError, match=r"method is 'kmeans'; its points are no data points and have no indices\."):
-        nl.initial_indices(KERNEL, [[0.0], [1.0]], 1, "kmeans", seed=0)
+        nl.starts.initial_indices(KERNEL, [[0.0], [1.0]], 1, "kmeans", seed=0)
 
 
 def test_what_is_no_kernel_is_refused() -> None:
