@@ -45,7 +45,7 @@ def threads(count: int) -> Iterator[None]:
     >>> round(value, 6)
     0.799153
     """
-    count = check.whole("count", count, least=1)
+    count = check.integer("count", count, least=1)
     before = getattr(_local, "count", None)
     _local.count = count
     try:

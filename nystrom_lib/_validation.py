@@ -1,4 +1,8 @@
-"""Bad input gets one clear sentence, before any work. What can be converted is converted, never in place."""
+"""Validation of arguments, before any work. What can be converted is converted, never in place.
+
+An error is one sentence: the argument, its value, what is allowed. A wrong type raises TypeError, a wrong value
+ValueError.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +24,8 @@ T = TypeVar("T")
 #: Coordinates may be as large as this, so that differences of two are finite.
 LARGEST = 1e300
 
-def shown(value: Any) -> str:
+
+def quoted(value: Any) -> str:
     """A value as an error quotes it: in full if it is short, and on one line."""
     try:
         quoted = " ".join(repr(value).split())
@@ -76,7 +81,7 @@ def as_array(name: str, value: Any) -> NDArray[Any]:
     except (ValueError, OverflowError):
         raise ValueError(f"{name} is ragged; it must be an array with a row for each point.") from None
     except Exception as error:
-        raise ValueError(f"{name} is {shown(value)}; it must be an array ({type(error).__name__}).") from None
+        raise TypeError(f"{name} is {quoted(value)}; it must be an array ({type(error).__name__}).") from None
 
 
 def unmasked(name: str, value: Any) -> None:
@@ -91,17 +96,17 @@ def float_points(name: str, value: ArrayLike, *, dimension: int | None = None, l
     return array
 
 
-def whole(name: str, value: Any, *, least: int, most: int | None = sys.maxsize, why: str = "") -> int:
-    """A whole number within its range; numpy integers are welcome, booleans and 3.0 are not."""
+def integer(name: str, value: Any, *, least: int, most: int | None = sys.maxsize, why: str = "") -> int:
+    """An integer within its range; numpy's integers are allowed, booleans and 3.0 are not."""
     try:
         if isinstance(value, bool | np.bool_):
             raise TypeError
         number = operator.index(value)
     except TypeError:
-        raise ValueError(f"{name} is {shown(value)}; it must be a whole number, at least {least}.") from None
+        raise TypeError(f"{name} is {quoted(value)}; it must be a whole number, at least {least}.") from None
     if number < least or (most is not None and number > most):
         allowed = f"at least {least}" if most in (None, sys.maxsize) and number < least else f"from {least} to {most}"
-        raise ValueError(f"{name} is {shown(number)}; it must be {allowed}{why}.")
+        raise ValueError(f"{name} is {quoted(number)}; it must be {allowed}{why}.")
     return number
 
 
@@ -109,7 +114,7 @@ def positive(name: str, value: Any) -> float:
     """A finite number above zero."""
     number = real(name, value)
     if not number > 0.0:
-        raise ValueError(f"{name} is {shown(value)}; it must be a finite number greater than 0.")
+        raise ValueError(f"{name} is {quoted(value)}; it must be a finite number greater than 0.")
     return number
 
 
@@ -117,7 +122,7 @@ def magnitude(name: str, value: Any, most: float) -> float:
     """A number from 1/``most`` to ``most``."""
     number = positive(name, value)
     if not 1.0 / most <= number <= most:
-        raise ValueError(f"{name} is {shown(value)}; it must be from {1.0 / most:g} to {most:g}.")
+        raise ValueError(f"{name} is {quoted(value)}; it must be from {1.0 / most:g} to {most:g}.")
     return number
 
 
@@ -130,9 +135,9 @@ def real(name: str, value: Any) -> float:
     except OverflowError:
         number = math.inf
     except Exception:
-        raise ValueError(f"{name} is {shown(value)}; it must be a number.") from None
+        raise TypeError(f"{name} is {quoted(value)}; it must be a number.") from None
     if not math.isfinite(number):
-        raise ValueError(f"{name} is {shown(value)}; it must be finite.")
+        raise ValueError(f"{name} is {quoted(value)}; it must be finite.")
     return number
 
 
@@ -153,32 +158,31 @@ def indices(name: str, value: ArrayLike, size: int, *, ndim: int = 1) -> NDArray
 def norms(value: Any) -> tuple[str, ...]:
     """Which of the three norms are asked for."""
     known = ("trace", "frobenius", "spectral")
-    asked = (value,) if isinstance(value, str) else several("norms", value)
+    asked = (value,) if isinstance(value, str) else sequence("norms", value)
     for name in asked:
-        if not isinstance(name, str) or name not in known:
-            raise ValueError(f"norms holds {shown(name)}; the norms are 'trace', 'frobenius' and 'spectral'.")
+        instance("norms", name, str, "a name, or several of them")
+        if name not in known:
+            raise ValueError(f"norms holds {quoted(name)}; the norms are 'trace', 'frobenius' and 'spectral'.")
     if not asked:
         raise ValueError("norms is empty; it must name at least one of 'trace', 'frobenius' and 'spectral'.")
     return tuple(name for name in known if name in asked)
 
 
 def generator(name: str, seed: Any) -> np.random.Generator:
-    """A generator from a seed: a whole number, a SeedSequence, or a Generator, which is used as it is."""
-    if seed is None:
-        raise ValueError(f"{name} is None; give a whole number, a SeedSequence or a Generator.")
-    if isinstance(seed, np.random.Generator | np.random.SeedSequence):
+    """A generator from an integer, a SeedSequence, a Generator, which is used as it is, or None (fresh entropy)."""
+    if seed is None or isinstance(seed, np.random.Generator | np.random.SeedSequence):
         return np.random.default_rng(seed)
-    return np.random.default_rng(whole(name, seed, least=0, most=None))
+    return np.random.default_rng(integer(name, seed, least=0, most=None))
 
 
-def several(name: str, value: Any, *, length: int | None = None) -> tuple[Any, ...]:
-    """A sequence of things, perhaps of a given length; a text is one thing."""
+def sequence(name: str, value: Any, *, length: int | None = None) -> tuple[Any, ...]:
+    """A sequence, perhaps of a given length; a text is none."""
     try:
         if isinstance(value, str | bytes):
             raise TypeError
         things = tuple(value)
     except TypeError:
-        raise ValueError(f"{name} is {shown(value)}; it must be a sequence, such as a list or a tuple.") from None
+        raise TypeError(f"{name} is {quoted(value)}; it must be a sequence, such as a list or a tuple.") from None
     if length is not None and len(things) != length:
         raise ValueError(f"{name} has {len(things)} entries; it must have {length}.")
     return things
@@ -191,7 +195,7 @@ def text(name: str, value: Any) -> str:
 
 
 def did_you_mean(name: Any, known: Iterable[str], cutoff: float = 0.6) -> str:
-    """What to add to a message about an unknown name: the known one it is nearest to, if any is near.
+    """A hint for a message about an unknown name: the known name closest to it, if one is close.
 
     Examples
     --------
@@ -203,18 +207,20 @@ def did_you_mean(name: Any, known: Iterable[str], cutoff: float = 0.6) -> str:
 
 
 def choice(name: str, value: Any, known: Iterable[str], why: str = "") -> str:
-    """One of some names; a slip of the finger is told what it may have meant."""
+    """One of some names; the error suggests the closest on a typo."""
     *others, last = names = list(known)
-    if not isinstance(value, str) or value not in names:
-        hint = did_you_mean(value, names)
-        raise ValueError(f"{name} is {shown(value)}{hint}; it must be {', '.join(map(repr, others))} or {last!r}{why}.")
+    allowed = f"{', '.join(map(repr, others))} or {last!r}{why}"
+    if not isinstance(value, str):
+        raise TypeError(f"{name} is {quoted(value)}; it must be {allowed}.")
+    if value not in names:
+        raise ValueError(f"{name} is {quoted(value)}{did_you_mean(value, names)}; it must be {allowed}.")
     return value
 
 
 def instance(name: str, value: Any, kind: Any, what: str) -> None:
-    """Refuse what is not of a kind."""
+    """Refuse a value of another type."""
     if not isinstance(value, kind):
-        raise ValueError(f"{name} is {shown(value)}; it must be {what}.")
+        raise TypeError(f"{name} is {quoted(value)}; it must be {what}.")
 
 
 def flag(name: str, value: Any) -> bool:
@@ -226,13 +232,13 @@ def flag(name: str, value: Any) -> bool:
 def callback(name: str, value: Any) -> Callable[[int], object] | None:
     """A function to call, or None."""
     if value is not None and not callable(value):
-        raise ValueError(f"{name} is {shown(value)}; it must be a function of one argument, or None.")
+        raise TypeError(f"{name} is {quoted(value)}; it must be a function of one argument, or None.")
     function: Callable[[int], object] | None = value
     return function
 
 
 class NotFinite(ValueError):
-    """Double precision could not hold a result, or what led to it."""
+    """A result, or an intermediate value, overflowed in double precision."""
 
 
 def finite(what: str, result: T) -> T:
@@ -243,7 +249,7 @@ def finite(what: str, result: T) -> T:
 
 
 def finite_result(function: Callable[P, T]) -> Callable[P, T]:
-    """Refuse a result that is not finite; what numpy has to say on the way there would be less to the point."""
+    """Refuse a result that is not finite, without numpy's warnings on the way."""
 
     @wraps(function)
     def checked(*arguments: P.args, **named: P.kwargs) -> T:
@@ -262,8 +268,8 @@ class _Interface:
 
 
 def as_writable(array: NDArray[Any]) -> NDArray[Any]:
-    """The same memory under the type numba gives to arrays it may write to.
+    """The same memory as a writable array, for numba would compile every loop once more for read-only arrays.
 
-    It compiles every loop once more for read-only ones, half a minute for nothing: no loop writes to the data.
+    No loop writes to the data.
     """
     return array if array.flags.writeable and type(array) is np.ndarray else np.asarray(_Interface(array))

@@ -21,7 +21,7 @@ _MAX_POINTS = 1_000  # their pairwise distances are computed
 _POINTS = (2**31,)
 
 
-def median_rho(data: ArrayLike | Source, seed: int = 0) -> float:
+def median_rho(data: ArrayLike | Source, seed: int | None = 0) -> float:
     """ρ by the median rule: 1 over the median of ‖x − t‖² among the data, so that K is e⁻¹ at a typical distance.
 
     Pairs of equal points do not count. More than a thousand points are represented by a thousand of them.
@@ -31,7 +31,7 @@ def median_rho(data: ArrayLike | Source, seed: int = 0) -> float:
     data
         The points, a row each, or what :func:`open_data` gives.
     seed
-        Decides which thousand points.
+        Decides which thousand points; None for fresh entropy.
 
     Returns
     -------
@@ -51,7 +51,7 @@ def median_rho(data: ArrayLike | Source, seed: int = 0) -> float:
     return rho
 
 
-def unchecked_rho(data: NDArray[Any] | Source, seed: int = 0) -> float:
+def unchecked_rho(data: NDArray[Any] | Source, seed: int | None = 0) -> float:
     """The same, even if it is out of the range of a kernel's ρ."""
     from scipy.spatial.distance import pdist
 
@@ -63,9 +63,10 @@ def unchecked_rho(data: NDArray[Any] | Source, seed: int = 0) -> float:
     return float(f"{1.0 / float(np.median(positive)):.2e}")
 
 
-def subsample(data: NDArray[Any] | Source, most: int, seed: int) -> Array:
+def subsample(data: NDArray[Any] | Source, most: int, seed: int | None) -> Array:
     """At most ``most`` of the points as float64, drawn without replacement, in their order."""
-    stream = np.random.SeedSequence(check.whole("seed", seed, least=0), spawn_key=_POINTS)
+    entropy = None if seed is None else check.integer("seed", seed, least=0, most=None)
+    stream = np.random.SeedSequence(entropy, spawn_key=_POINTS)
     if isinstance(data, Source):
         return data.rows(data.choose(most, check.generator("seed", stream))).astype(np.float64)
     if len(data) > most:

@@ -148,7 +148,7 @@ def nystrom_errors(
             raise ValueError("precision is 'extended'; with neighbours it must be 'double' or 'auto'.")
         if points is None:
             return _trace_in_one_pass(kernel, source, sample, precision, neighbours)
-        points = check.whole("points", points, least=2)
+        points = check.integer("points", points, least=2)
         return _trace_from(kernel, source, sample, precision, points, seed, as_confidence(confidence), neighbours)
     kernel, data, sample = checked(kernel, data, sample)
     K = _matrix(matrix, len(data))
@@ -341,7 +341,7 @@ def best_rank_errors(
     """
     kernel = require(kernel)
     data = check.points("data", data)
-    n = check.whole("n", n, least=1)
+    n = check.integer("n", n, least=1)
     asked = check.norms(norms)
     K = _matrix(matrix, len(data))
     N = len(data)

@@ -159,7 +159,7 @@ def stochastic_gradient_descent(
     (True, True)
     """
     kernel, data, sample = checked(kernel, data, sample)
-    iterations = check.whole("iterations", iterations, least=0)
+    iterations = check.integer("iterations", iterations, least=0)
     draw: Draw
     if (batches is None) == (batch_size is None):
         raise ValueError("Give either batch_size (with a seed) or batches, not both and not neither.")
@@ -181,7 +181,7 @@ def stochastic_gradient_descent(
             return as_writable(supplied[position - count : position])
 
     else:
-        size = check.whole("batch_size", batch_size, least=1, most=LARGEST_BATCH)
+        size = check.integer("batch_size", batch_size, least=1, most=LARGEST_BATCH)
         rng = check.generator("seed", seed)
 
         def draw(count: int) -> NDArray[np.int64]:
@@ -262,7 +262,7 @@ def descend(
     elif rule.exact_only:
         raise ValueError(f"batch_size is {batch_size!r}; {type(rule).__name__} needs the exact gradient.")
     else:
-        size = check.whole("batch_size", batch_size, least=1, most=LARGEST_BATCH)
+        size = check.integer("batch_size", batch_size, least=1, most=LARGEST_BATCH)
         draw = independent_batches(len(objective.data), size, check.generator("seed", seed))
     return follow(
         objective, objective.checked(sample), rule, Budget(iterations, seconds), size, draw,
@@ -308,7 +308,7 @@ class Budget:
     def __init__(self, iterations: int | None, seconds: float | None) -> None:
         if iterations is None and seconds is None:
             raise ValueError("Give iterations, or seconds, or both: a descent needs an end.")
-        self.iterations = None if iterations is None else check.whole("iterations", iterations, least=0)
+        self.iterations = None if iterations is None else check.integer("iterations", iterations, least=0)
         self.seconds = None if seconds is None else check.positive("seconds", seconds)
         self.begin = time.perf_counter()
 
@@ -364,7 +364,7 @@ def follow(
         if onlooker is not None:
             onlooker(done, engine.take)
 
-    record_every = check.whole("record_every", record_every, least=0)
+    record_every = check.integer("record_every", record_every, least=0)
     look = objective.value if record_every else None if objective.kernel.radial else _glance(objective, len(sample))
     watch = _Watch(sample, record_every, keep_path, look)
     chunk = _chunk(objective.cost(len(sample), batch or len(objective.data)))
@@ -399,7 +399,7 @@ def _radial_descent(
     kernel, data, sample = checked(kernel, data, sample)
     rule = FixedStep(step)
     budget = Budget(iterations, None)
-    record_every = check.whole("record_every", record_every, least=0)
+    record_every = check.integer("record_every", record_every, least=0)
     constant = check.real("constant", constant)
     kind = _float_kind(dtype)
     engine = RadialEngine(RadialSKD(kernel, data), sample, batch, rule.step, first_part, kind)
@@ -518,5 +518,5 @@ def _float_kind(dtype: Any) -> type:
     except Exception:  # what is no type may fail in any way, even when numpy quotes it
         kind = np.dtype(object)
     if dtype is None or kind not in (np.float32, np.float64):
-        raise ValueError(f"dtype is {check.shown(dtype)}; it must be numpy.float64 or numpy.float32.")
+        raise ValueError(f"dtype is {check.quoted(dtype)}; it must be numpy.float64 or numpy.float32.")
     return np.float32 if kind == np.float32 else np.float64

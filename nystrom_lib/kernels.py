@@ -396,7 +396,7 @@ class Polynomial(Kernel):
             raise ValueError(f"offset is {self.offset!r}; it must be 0 or more for the kernel to be positive.")
         _set(
             self,
-            degree=check.whole("degree", self.degree, least=1),
+            degree=check.integer("degree", self.degree, least=1),
             offset=offset,
             scale=check.positive("scale", self.scale),
         )
@@ -478,7 +478,7 @@ _WRONG = 0.01  # relative error from which on a derivative is refused
 
 
 def _custom(radial: bool, functions: tuple[Any, Any, Any], parameters: Any, name: str, constants: Any) -> CustomKernel:
-    numbers = tuple(check.real("parameters", value) for value in check.several("parameters", parameters))
+    numbers = tuple(check.real("parameters", value) for value in check.sequence("parameters", parameters))
     if len(numbers) >= profiles.PARAMETERS:
         raise ValueError(f"parameters holds {len(numbers)} numbers; at most {profiles.PARAMETERS - 1} are allowed.")
     compiled = []
@@ -488,7 +488,7 @@ def _custom(radial: bool, functions: tuple[Any, Any, Any], parameters: Any, name
         compiled.append(jitted)
     bounds = None
     if constants is not None:
-        stated = check.several("constants", constants, length=3)
+        stated = check.sequence("constants", constants, length=3)
         bounds = Constants(*(check.positive("constants", c) for c in stated))
     kernel = CustomKernel(compiled[0], compiled[1], compiled[2], numbers, check.text("name", name), radial, bounds)
     for label, function in zip(("value", "first", "second"), compiled, strict=True):
@@ -513,7 +513,7 @@ def _try(kernel: CustomKernel, label: str, function: Any, t: float) -> float:
         ) from error
     if not isinstance(result, float | int) or not math.isfinite(result):
         hint = ", 0 where there is no derivative" if label != "value" else ""
-        raise ValueError(f"{label} gives {check.shown(result)} {where}; it must give a finite number{hint}.")
+        raise ValueError(f"{label} gives {check.quoted(result)} {where}; it must give a finite number{hint}.")
     return result
 
 

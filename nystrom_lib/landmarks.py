@@ -128,9 +128,9 @@ def find_landmarks(
     kernel = require(kernel)
     if not isinstance(data, Source):
         data = as_writable(check.points("data", data))
-    n = check.whole("n", n, least=1, most=len(data), why=", the number of data points")
+    n = check.integer("n", n, least=1, most=len(data), why=", the number of data points")
     if iterations is not None:
-        iterations = check.whole("iterations", iterations, least=0)
+        iterations = check.integer("iterations", iterations, least=0)
     if seconds is not None:
         seconds = check.positive("seconds", seconds)
     check.choice("method", method, METHODS)

@@ -101,7 +101,7 @@ def lipschitz_bound(
     if constants is None:
         raise ValueError(f"kernel is {kernel.name}, which has no Lipschitz bound: {kernel.why_no_constants}")
     data = check.points("data", data)
-    n = check.whole("n", n, least=1)
+    n = check.integer("n", n, least=1)
     if squared_frobenius is None:
         squared_frobenius = _sums.squared_frobenius_norm(kernel, data)
     squared_frobenius = check.positive("squared_frobenius", squared_frobenius)

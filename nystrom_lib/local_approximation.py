@@ -59,7 +59,7 @@ class LocalApproximation:
     def __init__(self, kernel: Kernel, sample: ArrayLike, neighbours: int = NEIGHBOURS) -> None:
         self.kernel = radial(kernel)
         self.sample = check.float_points("sample", sample)
-        self.neighbours = check.whole("neighbours", neighbours, least=1)
+        self.neighbours = check.integer("neighbours", neighbours, least=1)
 
     @property
     def rank(self) -> int:

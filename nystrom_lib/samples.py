@@ -13,7 +13,7 @@ from ._validation import Array
 __all__ = ["uniform_indices", "uniform_sample"]
 
 
-def uniform_indices(N: int, n: int, seed: Any) -> NDArray[np.int64]:
+def uniform_indices(N: int, n: int, seed: Any = None) -> NDArray[np.int64]:
     """``n`` different indices, uniform on 0, …, N − 1.
 
     Returns
@@ -27,12 +27,12 @@ def uniform_indices(N: int, n: int, seed: Any) -> NDArray[np.int64]:
     >>> nl.samples.uniform_indices(2000, 3, seed=456)
     array([931, 705, 938])
     """
-    N = check.whole("N", N, least=1)
-    n = check.whole("n", n, least=1, most=N, why=", the number of data points: none is drawn twice")
+    N = check.integer("N", N, least=1)
+    n = check.integer("n", n, least=1, most=N, why=", the number of data points: none is drawn twice")
     return check.generator("seed", seed).choice(N, n, replace=False)
 
 
-def uniform_sample(data: ArrayLike, n: int, seed: Any) -> Array:
+def uniform_sample(data: ArrayLike, n: int, seed: Any = None) -> Array:
     """An initial sample S⁽⁰⁾: ``n`` data points drawn uniformly without replacement (paper §4), as a new array.
 
     Parameters
@@ -42,7 +42,7 @@ def uniform_sample(data: ArrayLike, n: int, seed: Any) -> Array:
     n
         How many, from 1 to N.
     seed
-        A whole number, a ``SeedSequence``, or a ``Generator``.
+        A whole number, a ``SeedSequence``, a ``Generator``, or None for fresh entropy.
 
     Returns
     -------

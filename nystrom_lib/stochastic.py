@@ -51,8 +51,8 @@ def draw_batch(N: int, batch_size: int, seed: Any) -> NDArray[np.int64]:
     >>> nl.stochastic.draw_batch(100, 4, seed=0)
     array([85, 63, 51, 26])
     """
-    N = check.whole("N", N, least=1)
-    batch_size = check.whole("batch_size", batch_size, least=1, most=LARGEST_BATCH)
+    N = check.integer("N", N, least=1)
+    batch_size = check.integer("batch_size", batch_size, least=1, most=LARGEST_BATCH)
     return check.generator("seed", seed).integers(0, N, size=batch_size)
 
 

@@ -71,7 +71,7 @@ def _draw(
 
 def bigaussian(
     N: int = 2000,
-    seed: int | Sequence[int] | np.random.SeedSequence = 123,
+    seed: int | Sequence[int] | np.random.SeedSequence | None = 123,
     *,
     modes: ArrayLike = MODES,
     covariance: ArrayLike = 0.5,
@@ -87,8 +87,8 @@ def bigaussian(
     ----------
     N : int
         How many points, at least 2.
-    seed : int, sequence of int or numpy.random.SeedSequence
-        For ``numpy.random.default_rng``.
+    seed : int, sequence of int, numpy.random.SeedSequence or None
+        For ``numpy.random.default_rng``; None for fresh entropy.
     modes : array of shape (number of modes, d)
         The means, all equally likely.
     covariance : float or array of shape (d, d)
@@ -108,9 +108,7 @@ def bigaussian(
     >>> data.X.shape, data.removed
     ((2000, 2), (('draws outside the square', 3323),))
     """
-    N = check.whole("N", N, least=2)
-    if seed is None:
-        raise ValueError("seed is None; it must be a number or a SeedSequence, so that the draw can be repeated.")
+    N = check.integer("N", N, least=2)
     if not half_width > 0:
         raise ValueError(f"half_width is {half_width!r}; it must be positive.")
     means = _checked_modes(modes)

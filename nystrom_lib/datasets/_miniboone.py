@@ -210,7 +210,7 @@ def fetch_miniboone(
     FetchError
         If every attempt failed.
     """
-    check.whole("retries", retries, least=0)
+    check.integer("retries", retries, least=0)
     check.positive("timeout", timeout)
     return _fetch(url, cache_folder() / FILE_NAME, sha256, retries, timeout, progress)
 

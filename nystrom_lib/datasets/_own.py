@@ -155,13 +155,13 @@ def from_file(
     for name, value, used in given:
         if value is not None and not used:
             raise ValueError(f"{name} is {value!r}, which means nothing for a {kind} file; leave it out.")
-    what = str(place)
+    what, separator = str(place), _text.as_separator(separator)
     try:
         if kind in (".npy", ".npz"):
             values, columns = _array_values(_read_array(place, array), options, what)
         elif text:
             words = [code for code in options.get("missing_codes", ()) if isinstance(code, str)]
-            frame, lines = _text.read(place, _text.SUFFIXES[kind], _text.as_separator(separator), header, words)
+            frame, lines = _text.read(place, _text.SUFFIXES[kind], separator, header, words)
             values, columns = _frame_values(frame, options, what, lambda row: f"line {lines[row]}")
         else:
             needed("pyarrow")
@@ -265,9 +265,9 @@ def _example(column: Any, where: Callable[[int], str]) -> str:
     """The first value of a column that is not a number, and where it is."""
     for row, value in enumerate(column):
         if isinstance(value, str) and not _text.is_number(value):
-            return f"{check.shown(value)} in {where(row)}"
+            return f"{check.quoted(value)} in {where(row)}"
     present = column.dropna()
-    example = f"for example {check.shown(present.iloc[0])}" if len(present) else "no value"
+    example = f"for example {check.quoted(present.iloc[0])}" if len(present) else "no value"
     return f"{column.dtype}, {example}"
 
 
@@ -283,7 +283,7 @@ def column_positions(names: tuple[str, ...], columns: Sequence[Column] | None, w
     """Which columns of the source are chosen, in the order asked for."""
     for argument, value in (("columns", columns), ("without", without)):
         if value is not None and (isinstance(value, str | bytes) or np.ndim(value) != 1):
-            raise _Refused(f"{argument} is {check.shown(value)}; it must be a list of names or numbers.")
+            raise _Refused(f"{argument} is {check.quoted(value)}; it must be a list of names or numbers.")
     positions = (
         list(range(len(names))) if columns is None else [_position(column, names, "columns") for column in columns]
     )
@@ -304,7 +304,7 @@ def _position(column: Column, names: tuple[str, ...], argument: str) -> int:
         return int(column)
     hint = check.did_you_mean(wanted, names)
     shown = ", ".join(map(repr, names[:20])) + (", …" if len(names) > 20 else "")
-    raise _Refused(f"{argument} names {check.shown(column)}, which is no column{hint}; there are {shown}.")
+    raise _Refused(f"{argument} names {check.quoted(column)}, which is no column{hint}; there are {shown}.")
 
 
 def _read_array(path: Path, array: str | None) -> NDArray[Any]:

@@ -55,7 +55,7 @@ class LocalTraceError(Objective):
     def __init__(self, kernel: Kernel, data: ArrayLike, neighbours: int = NEIGHBOURS) -> None:
         super().__init__(kernel, data)
         radial(self.kernel)
-        self.neighbours = check.whole("neighbours", neighbours, least=1)
+        self.neighbours = check.integer("neighbours", neighbours, least=1)
 
     @check.finite_result
     def value(self, sample: ArrayLike) -> float:

@@ -21,7 +21,7 @@ STARTS = {
     "kmeans++": Start(kmeans_plus_plus.draw, by_distance=True),
     "kmeans": Start(kmeans.draw, subset=False, by_distance=True),
     "rpcholesky": Start(rpcholesky.draw),
-    "greedy": Start(greedy.draw, random=False),
+    "greedy": Start(greedy.draw),
     "herding": Start(herding.draw),
     "leverage": Start(leverage.draw),
 }
@@ -47,7 +47,7 @@ def initial_sample(kernel: Kernel, data: ArrayLike, n: int, method: str = "unifo
         ``"herding"``: data points that together resemble all data.
         ``"leverage"``: data points drawn by their ridge leverage scores.
     seed
-        A whole number, a ``SeedSequence``, or a ``Generator``. ``"greedy"`` draws nothing and needs none.
+        A whole number, a ``SeedSequence``, a ``Generator``, or None for fresh entropy. ``"greedy"`` draws nothing.
 
     Returns
     -------
@@ -100,6 +100,6 @@ def _drawn(kernel: Kernel, data: ArrayLike, n: int, method: str, seed: Any) -> D
     start = _start(method)
     kernel = require(kernel)
     data = check.points("data", data)
-    n = check.whole("n", n, least=1, most=len(data), why=", the number of data points")
-    rng = check.generator("seed", 0 if seed is None and not start.random else seed)
+    n = check.integer("n", n, least=1, most=len(data), why=", the number of data points")
+    rng = check.generator("seed", seed)
     return start.draw(kernel, data, n, rng)

@@ -31,7 +31,6 @@ class Start(NamedTuple):
     """A member, and what has to be known of it before it is called."""
 
     draw: Callable[[Kernel, NDArray[Any], int, np.random.Generator], Drawn]
-    random: bool = True  #: whether it needs a seed
     subset: bool = True  #: whether its points are data points
     by_distance: bool = False  #: whether it measures distances itself, so that a kernel matrix would not do
 

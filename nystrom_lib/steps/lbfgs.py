@@ -42,7 +42,7 @@ class LBFGS(StepRule):
     exact_only: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "memory", check.whole("memory", self.memory, least=1))
+        object.__setattr__(self, "memory", check.integer("memory", self.memory, least=1))
 
     def begin(self, objective: Objective, sample: Array, evaluate: Evaluate) -> Move:
         """The first step is as long as Adam's would be."""

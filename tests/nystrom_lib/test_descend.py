@@ -328,21 +328,20 @@ def test_thread_count_does_not_change_a_bit() -> None:
         ({"seconds": -1.0}, r"seconds is -1\.0; it must be a finite number greater than 0\."),
         ({"seconds": np.inf}, r"seconds is inf; it must be finite\."),
         ({"iterations": 3, "batch_size": 0, "seed": 0}, r"batch_size is 0; it must be from 1 to 100000000\."),
-        ({"iterations": 3, "batch_size": 3}, r"seed is None; give a whole number, a SeedSequence or a Generator\."),
         ({"iterations": 3, "record_every": -1}, r"record_every is -1; it must be at least 0\."),
     ],
 )
 def test_bad_input_gets_one_sentence(arguments: dict[str, Any], sentence: str) -> None:
     f, S = problem()
-    with pytest.raises(ValueError, match=f"^{sentence}$"):
+    with pytest.raises((TypeError, ValueError), match=f"^{sentence}$"):
         nl.descend(f, S, nl.Adam(), **arguments)
 
 
 def test_objectives_and_rules_are_not_names() -> None:
     f, S = problem()
-    with pytest.raises(ValueError, match=r"^objective is 'trace'; it must be an objective, such as TraceError\("):
+    with pytest.raises(TypeError, match=r"^objective is 'trace'; it must be an objective, such as TraceError\("):
         nl.descend("trace", S, nl.Adam(), iterations=1)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match=r"^rule is <class .*Adam'>; it must be a step rule, such as Adam\(\)\.$"):
+    with pytest.raises(TypeError, match=r"^rule is <class .*Adam'>; it must be a step rule, such as Adam\(\)\.$"):
         nl.descend(f, S, nl.Adam, iterations=1)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"^sample has points of 3 coordinates; those of data have 2\.$"):
         nl.descend(f, np.zeros((2, 3)), nl.Adam(), iterations=1)

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 import nystrom_lib as nl
-from nystrom_lib._validation import shown
+from nystrom_lib._validation import quoted
 from tests.cases import cloud
 
 #: Another slice, or a thicker one: NYSTROM_FUZZ_SEED=1 NYSTROM_FUZZ_EACH=20.
@@ -229,5 +229,5 @@ def test_odd_arguments_are_taken_or_refused_in_one_sentence(name: str) -> None:
             good = GOOD | {argument: strange}
             found = complaint(function, [good[each] for each in order], {each: good[each] for each in by_name})
             if found:
-                wrong.append(f"{argument} = {shown(strange)}: {found}")
+                wrong.append(f"{argument} = {quoted(strange)}: {found}")
     assert not wrong, "\n".join(wrong)

@@ -375,20 +375,19 @@ def test_default_iterations() -> None:
         ({"seconds": 0}, r"seconds is 0; it must be a finite number greater than 0\."),
         ({"seconds": -1}, r"seconds is -1; it must be a finite number greater than 0\."),
         ({"iterations": -1}, r"iterations is -1; it must be at least 0\."),
-        ({"seed": None}, r"seed is None; give a whole number, a SeedSequence or a Generator\."),
         ({"start": "kmean"}, r"start is 'kmean' \(did you mean 'kmeans'\?\); it must be 'auto', .*, or points\."),
         ({"start": [[0.0, 0.0]]}, r"start has 1 points; it must have n = 6\."),
         ({"start": np.zeros((6, 3))}, r"start has points of 3 coordinates; those of data have 2\."),
     ],
 )
 def test_bad_input_gets_one_sentence(arguments: dict[str, Any], sentence: str) -> None:
-    with pytest.raises(ValueError, match=f"^{sentence}$"):
+    with pytest.raises((TypeError, ValueError), match=f"^{sentence}$"):
         nl.find_landmarks(KERNEL, X, **{"n": 6, **arguments})
 
 
 def test_kernels_without_derivatives_are_refused() -> None:
     """Catches a callable that is taken for a kernel: a descent needs κ', and a kernel says it or is none."""
-    with pytest.raises(ValueError, match=r"^kernel is <function .*; it must be a kernel of nystrom_lib, "):
+    with pytest.raises(TypeError, match=r"^kernel is <function .*; it must be a kernel of nystrom_lib, "):
         nl.find_landmarks(lambda x, y: 1.0, X, 3)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"^first is None; it must be a function \(t, p\) -> float that numba can "):
         nl.radial_kernel(lambda q, p: 1.0, None, None)  # type: ignore[arg-type]

@@ -307,3 +307,30 @@ def test_bad_options_are_named(case: str) -> None:
     with pytest.raises(REFUSED, match=rf"\b{argument}\b") as caught:
         call()
     assert one_sentence(caught.value)
+
+
+WRONG_TYPES = {
+    "n": lambda: nl.uniform_sample(X, 1.5, 1),  # type: ignore[arg-type]
+    "rho": lambda: nl.Gaussian(rho="1"),  # type: ignore[arg-type]
+    "seed": lambda: nl.uniform_sample(X, 3, "1"),
+    "kernel": lambda: nl.radial_skd("gaussian", X, S),  # type: ignore[arg-type]
+    "method": lambda: nl.find_landmarks(KERNEL, X, 3, method=None),  # type: ignore[arg-type]
+    "norms": lambda: nl.nystrom_errors(KERNEL, X, S, norms=3),  # type: ignore[arg-type]
+    "progress": lambda: gd(progress=5),
+}
+
+
+@pytest.mark.parametrize("argument", WRONG_TYPES)
+def test_wrong_types_raise_type_errors(argument: str) -> None:
+    """Catches a ValueError for a value of a wrong type."""
+    with pytest.raises(TypeError, match=f"^{argument} "):
+        WRONG_TYPES[argument]()
+
+
+def test_without_a_seed_draws_differ() -> None:
+    """Catches a fixed seed in the place of None: ten draws of 15 out of 30 points are the same with probability 1e-73."""
+    assert len({nl.uniform_sample(X, 15).tobytes() for _ in range(10)}) > 1
+    assert len({nl.initial_sample(KERNEL, X, 15).tobytes() for _ in range(10)}) > 1
+    assert len({nl.datasets.bigaussian(N=5, seed=None).sha256 for _ in range(10)}) > 1
+    assert nl.median_rho(X, seed=None) == nl.median_rho(X)  # all points
+    assert nl.find_landmarks(KERNEL, X, 3, method="uniform", seed=None).sample.shape == (3, 2)

@@ -73,7 +73,6 @@ def test_moments_are_those_of_the_restricted_mixture() -> None:
     [
         ({"N": 1}, "N is 1; it must be at least 2"),
         ({"N": 2.5}, "N is 2.5; it must be a whole number, at least 2"),
-        ({"seed": None}, "seed is None; it must be"),
         ({"modes": [1.0, 2.0]}, "it must have a row of finite numbers"),
         ({"modes": [(np.nan, 2.0)]}, "it must have a row of finite numbers"),
         ({"covariance": -1.0}, "covariance is -1.0; it must be a positive number"),
@@ -85,5 +84,5 @@ def test_moments_are_those_of_the_restricted_mixture() -> None:
     ],
 )
 def test_bad_arguments_are_refused_in_a_sentence(arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((TypeError, ValueError), match=message):
         bigaussian(**arguments)
