@@ -71,7 +71,7 @@ def open_data(
     check.choice("missing", missing, ("refuse", "drop"))
     check.callback("progress", progress)
     if cluster is not None and not all(hasattr(cluster, name) for name in ("submit", "scatter", "nthreads")):
-        raise TypeError(f"cluster is {check.shown(cluster)}; it must be a distributed.Client.")
+        raise TypeError(f"cluster is {check.quoted(cluster)}; it must be a distributed.Client.")
 
     source, drop = _opened(data, columns, without), missing == "drop"
     if cluster is None:

@@ -328,7 +328,7 @@ def test_wrong_types_raise_type_errors(argument: str) -> None:
 
 
 def test_without_a_seed_draws_differ() -> None:
-    """Catches a fixed seed in the place of None: ten draws of 15 out of 30 points are the same with probability 1e-73."""
+    """Catches a fixed seed in the place of None (ten equal draws of 15 out of 30 points are impossible)."""
     assert len({nl.uniform_sample(X, 15).tobytes() for _ in range(10)}) > 1
     assert len({nl.initial_sample(KERNEL, X, 15).tobytes() for _ in range(10)}) > 1
     assert len({nl.datasets.bigaussian(N=5, seed=None).sha256 for _ in range(10)}) > 1
