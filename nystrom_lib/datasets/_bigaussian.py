@@ -12,61 +12,13 @@ from ._dataset import Dataset, FloatArray, frozen, sha256_of
 
 #: The modes of the paper.
 MODES = ((-0.8, 0.8), (0.8, -0.8))
-#: Below this share of accepted draws the restriction is taken for a mistake.
-LEAST_ACCEPTED = 1e-3
-PATIENCE = 10_000
+#: After MIN_DRAWS draws at least this share must be inside the square.
+MIN_ACCEPTED, MIN_DRAWS = 1e-3, 10_000
 
 CITATION = (
     "Hutchings, M., & Gauthier, B. (2022). Local optimisation of Nyström samples through stochastic gradient "
     "descent. arXiv:2203.13284, Section 4.1."
 )
-
-
-def _checked_modes(modes: ArrayLike) -> FloatArray:
-    checked = np.array(modes, dtype=np.float64)
-    if checked.ndim != 2 or 0 in checked.shape or not np.isfinite(checked).all():
-        raise ValueError(f"modes is {modes!r}; it must have a row of finite numbers for each mode.")
-    return checked
-
-
-def _checked_covariance(covariance: ArrayLike, d: int) -> FloatArray:
-    given = np.array(covariance, dtype=np.float64)
-    full = given * np.eye(d) if given.ndim == 0 else given
-    allowed = f"a positive number or a symmetric positive semi-definite {d} x {d} matrix"
-    if full.shape != (d, d) or not np.isfinite(full).all() or not np.array_equal(full, full.T):
-        raise ValueError(f"covariance is {covariance!r}; it must be {allowed}.")
-    eigenvalues = np.linalg.eigvalsh(full)
-    if eigenvalues[-1] <= 0 or eigenvalues[0] < -1e-12 * eigenvalues[-1]:
-        raise ValueError(f"covariance is {covariance!r}; it must be {allowed}.")
-    return full
-
-
-def _draw(
-    rng: np.random.Generator, N: int, modes: FloatArray, covariance: FloatArray, half_width: float
-) -> tuple[FloatArray, int]:
-    """Draw until N points are inside; return them and the number of draws.
-
-    Each draw takes from the generator, bit for bit, what the authors' ``rng.choice(['A', 'B'])`` and
-    ``rng.multivariate_normal(mode, covariance)`` take, but the covariance is factored only once.
-    """
-    count, d = modes.shape
-    u, s, _ = np.linalg.svd(covariance)
-    factor = (u * np.sqrt(s)).T
-    X = np.empty((N, d))
-    kept = draws = 0
-    while kept < N:
-        mode = modes[rng.integers(0, count)]
-        point = (mode + rng.standard_normal((1, d)) @ factor)[0]
-        draws += 1
-        if np.abs(point).max() <= half_width:
-            X[kept] = point
-            kept += 1
-        elif draws >= PATIENCE and kept < LEAST_ACCEPTED * draws:
-            raise ValueError(
-                f"half_width = {half_width!r} leaves {kept} of {draws:,} draws; it must leave at least 1 in "
-                f"{round(1 / LEAST_ACCEPTED):,}."
-            )
-    return X, draws
 
 
 def bigaussian(
@@ -92,7 +44,7 @@ def bigaussian(
     modes : array of shape (number of modes, d)
         The means, all equally likely.
     covariance : float or array of shape (d, d)
-        Of each Gaussian; a number stands for so many times the identity.
+        Of each Gaussian; a number is a multiple of the identity.
     half_width : float
         Half the side of the square (or cube) about the origin; ``inf`` for no restriction.
 
@@ -111,7 +63,9 @@ def bigaussian(
     N = check.integer("N", N, least=2)
     if not half_width > 0:
         raise ValueError(f"half_width is {half_width!r}; it must be positive.")
-    means = _checked_modes(modes)
+    means = np.array(modes, dtype=np.float64)
+    if means.ndim != 2 or 0 in means.shape or not np.isfinite(means).all():
+        raise ValueError(f"modes is {modes!r}; it must have a row of finite numbers for each mode.")
     full = _checked_covariance(covariance, means.shape[1])
     X, draws = _draw(np.random.default_rng(seed), N, means, full, half_width)
     return Dataset(
@@ -128,3 +82,44 @@ def bigaussian(
             f"half width {half_width!r}"
         ),
     )
+
+
+def _checked_covariance(covariance: ArrayLike, d: int) -> FloatArray:
+    given = np.array(covariance, dtype=np.float64)
+    full = given * np.eye(d) if given.ndim == 0 else given
+    eigenvalues: FloatArray = np.zeros(1)
+    if full.shape == (d, d) and np.isfinite(full).all() and np.array_equal(full, full.T):
+        eigenvalues = np.asarray(np.linalg.eigvalsh(full), dtype=np.float64)
+    if eigenvalues[-1] <= 0 or eigenvalues[0] < -1e-12 * eigenvalues[-1]:
+        raise ValueError(
+            f"covariance is {covariance!r}; it must be a positive number or a symmetric positive semi-definite "
+            f"{d} x {d} matrix."
+        )
+    return full
+
+
+def _draw(
+    rng: np.random.Generator, N: int, modes: FloatArray, covariance: FloatArray, half_width: float
+) -> tuple[FloatArray, int]:
+    """Draw until N points are inside; return them and the number of draws.
+
+    Each draw takes from the generator, bit for bit, what the authors' ``rng.choice(['A', 'B'])`` and
+    ``rng.multivariate_normal(mode, covariance)`` take, but the covariance is factored only once.
+    """
+    u, s, _ = np.linalg.svd(covariance)
+    factor = (u * np.sqrt(s)).T
+    X = np.empty((N, modes.shape[1]))
+    kept = draws = 0
+    while kept < N:
+        mode = modes[rng.integers(0, len(modes))]
+        point = (mode + rng.standard_normal((1, len(mode))) @ factor)[0]
+        draws += 1
+        if np.abs(point).max() <= half_width:
+            X[kept] = point
+            kept += 1
+        elif draws >= MIN_DRAWS and kept < MIN_ACCEPTED * draws:
+            raise ValueError(
+                f"half_width = {half_width!r} leaves {kept} of {draws:,} draws; it must leave at least 1 in "
+                f"{round(1 / MIN_ACCEPTED):,}."
+            )
+    return X, draws

@@ -18,7 +18,7 @@ from .. import _validation as check
 from .._extras import needed
 from ._dataset import DamagedFileError, Dataset, FloatArray, cache_folder
 from ._packaged import LICENCE
-from ._prepare import check_ddof, prepare, scaling
+from ._prepare import check_ddof, prepare
 
 FILE_NAME = "MiniBooNE_PID.txt"
 #: Of the text file. The archive around it may be packed anew; its contents may not change.
@@ -107,20 +107,18 @@ def miniboone(
             "stand_in='auto'."
         )
     if file is None:
-        rows = prepare(_draw_stand_in(), NAMES, what="MiniBooNE stand-in", standardise=standardise, ddof=ddof)
-        return Dataset(
-            **rows._asdict(), name="MiniBooNE stand-in", stand_in=True, citation=STAND_IN_CITATION,
-            licence="drawn on the spot, no licence needed", columns=tuple(f"stand-in {column}" for column in NAMES),
-            source=f"numpy.random.default_rng, seed {STAND_IN_SEED}; {scaling(standardise, ddof)}",
+        return prepare(
+            _draw_stand_in(), tuple(f"stand-in {column}" for column in NAMES), name="MiniBooNE stand-in", stand_in=True,
+            source=f"numpy.random.default_rng, seed {STAND_IN_SEED}", citation=STAND_IN_CITATION,
+            licence="drawn on the spot, no licence needed", standardise=standardise, ddof=ddof,
         )  # fmt: skip
     text, digest = _read(file, sha256)
     X = _parse(text, file)
     X, removed = _clean(X) if clean else (X, ())
-    name = "MiniBooNE" if digest == SHA256 else "MiniBooNE (unverified file)"
-    rows = prepare(X, NAMES, what=name, standardise=standardise, ddof=ddof, removed=removed)
-    return Dataset(
-        **rows._asdict(), name=name, stand_in=False, citation=CITATION, licence=LICENCE, columns=NAMES,
-        source=f"{file.name}, sha256 {digest}; {scaling(standardise, ddof)}",
+    return prepare(
+        X, NAMES, name="MiniBooNE" if digest == SHA256 else "MiniBooNE (unverified file)",
+        source=f"{file.name}, sha256 {digest}", citation=CITATION, licence=LICENCE, standardise=standardise, ddof=ddof,
+        removed=removed,
     )  # fmt: skip
 
 
@@ -163,14 +161,9 @@ def miniboone_sample(
     text, digest = _read(file, SAMPLE_SHA256)
     X = np.loadtxt(io.StringIO(text.decode("ascii")), delimiter=",", skiprows=1, usecols=range(50))
     empty = (X == X.min(axis=0)).all(axis=1)  # the standardised code of a missing value is the minimum of each column
-    name = "MiniBooNE sample"
-    rows = prepare(
-        X[~empty], NAMES, what=name, standardise=standardise, ddof=ddof,
-        removed=(("rows with missing values", int(empty.sum())),),
-    )  # fmt: skip
-    return Dataset(
-        **rows._asdict(), name=name, stand_in=False, citation=CITATION, licence=LICENCE, columns=NAMES,
-        source=f"{file.name}, sha256 {digest}; {scaling(standardise, ddof)}",
+    return prepare(
+        X[~empty], NAMES, name="MiniBooNE sample", source=f"{file.name}, sha256 {digest}", citation=CITATION,
+        licence=LICENCE, standardise=standardise, ddof=ddof, removed=(("rows with missing values", int(empty.sum())),),
     )  # fmt: skip
 
 

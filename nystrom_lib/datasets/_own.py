@@ -19,7 +19,7 @@ from .. import _validation as check
 from .._extras import needed
 from . import _text
 from ._dataset import Dataset
-from ._prepare import Missing, check_ddof, prepare, scaling
+from ._prepare import Missing, prepare
 
 Column: TypeAlias = str | int
 
@@ -188,7 +188,6 @@ def _check_options(options: Options) -> None:
         if name not in known:
             raise TypeError(f"{name!r} is no option{check.did_you_mean(name, known)}; there are {', '.join(known)}.")
     check.choice("missing", options.get("missing", "drop"), get_args(Missing))
-    check_ddof(options.get("ddof", 0))
 
 
 def _dataset(
@@ -198,13 +197,11 @@ def _dataset(
     codes = [float(code) for code in options.get("missing_codes", ()) if not isinstance(code, str)]
     if codes:
         values = np.where(np.isin(values, codes), np.nan, values)
-    standardise, ddof = options.get("standardise", True), options.get("ddof", 0)
-    missing: Missing = options.get("missing", "drop")
-    rows = prepare(values, columns, what=what, standardise=standardise, ddof=ddof, missing=missing)
-    return Dataset(
-        **rows._asdict(), name=options.get("name", default_name), stand_in=False,
+    return prepare(
+        values, columns, name=options.get("name", default_name), source=source,
         citation=options.get("citation", "your own data"), licence=options.get("licence", "not stated"),
-        columns=columns, source=f"{source}; {scaling(standardise, ddof)}",
+        standardise=options.get("standardise", True), ddof=options.get("ddof", 0),
+        missing=options.get("missing", "drop"), what=what,
     )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import _validation as check
 from ._dataset import DamagedFileError, Dataset, FloatArray
-from ._prepare import check_ddof, prepare, scaling
+from ._prepare import prepare
 
 LICENCE = "CC BY 4.0 (https://creativecommons.org/licenses/by/4.0/)"
 
@@ -88,15 +88,15 @@ def abalone(
     'rings'
     """
     check.choice("attributes", attributes, ("sex", "rings"))
-    check_ddof(ddof)
     columns: tuple[str, ...] = ("sex", *MEASUREMENTS, "rings")
     X = _load("abalone.data.gz", ABALONE_SHA256, converters={0: SEX.__getitem__})
     keep = X[:, columns.index("height")] <= 0.5
     part = slice(0, 8) if attributes == "sex" else slice(1, 9)
-    return _dataset(
-        X[:, part], keep, ("outliers: height above 0.5",) if clean else (), columns[part],
-        "Abalone" if attributes == "sex" else "Abalone (rings for sex)", ABALONE_CITATION, "abalone.data",
-        standardise, ddof,
+    return prepare(
+        np.ascontiguousarray(X[keep if clean else slice(None), part]), columns[part],
+        name="Abalone" if attributes == "sex" else "Abalone (rings for sex)", source="abalone.data, inside the package",
+        citation=ABALONE_CITATION, licence=LICENCE, standardise=standardise, ddof=ddof,
+        removed=(("outliers: height above 0.5", int((~keep).sum())),) if clean else (),
     )  # fmt: skip
 
 
@@ -122,26 +122,10 @@ def magic(*, clean: bool = True, standardise: bool = True, ddof: int = 0) -> Dat
     >>> magic().removed
     (('repeats of an earlier row', 115),)
     """
-    check_ddof(ddof)
     X = _load("magic04.data.gz", MAGIC_SHA256, usecols=range(10))
-    keep = np.zeros(len(X), dtype=bool)
-    keep[np.unique(X, axis=0, return_index=True)[1]] = True
-    return _dataset(
-        X, keep, ("repeats of an earlier row",) if clean else (), MAGIC_COLUMNS, "MAGIC", MAGIC_CITATION,
-        "magic04.data", standardise, ddof,
-    )  # fmt: skip
-
-
-def _dataset(
-    X: FloatArray, keep: Any, reasons: tuple[str, ...], columns: tuple[str, ...], name: str, citation: str, file: str,
-    standardise: bool, ddof: int,
-) -> Dataset:  # fmt: skip
-    """Leave out rows, if there is a reason, standardise if asked to, and add the provenance."""
-    rows = prepare(
-        np.ascontiguousarray(X[keep] if reasons else X), columns, what=name, standardise=standardise, ddof=ddof,
-        removed=tuple((reason, int((~keep).sum())) for reason in reasons),
-    )  # fmt: skip
-    return Dataset(
-        **rows._asdict(), name=name, stand_in=False, citation=citation, licence=LICENCE, columns=columns,
-        source=f"{file}, inside the package; {scaling(standardise, ddof)}",
+    first = np.sort(np.unique(X, axis=0, return_index=True)[1])
+    return prepare(
+        X[first] if clean else X, MAGIC_COLUMNS, name="MAGIC", source="magic04.data, inside the package",
+        citation=MAGIC_CITATION, licence=LICENCE, standardise=standardise, ddof=ddof,
+        removed=(("repeats of an earlier row", len(X) - len(first)),) if clean else (),
     )  # fmt: skip

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._dataset import FloatArray, Removed, frozen, row_blocks, sha256_of
+from ._dataset import Dataset, FloatArray, Removed, frozen, row_blocks, sha256_of
 
 Missing: TypeAlias = Literal["drop", "keep", "refuse"]
 
@@ -16,27 +16,10 @@ Missing: TypeAlias = Literal["drop", "keep", "refuse"]
 MIN_ROWS = 2
 
 
-class Rows(NamedTuple):
-    """The fields of a `Dataset` that depend on its values."""
-
-    X: FloatArray
-    sha256: str
-    removed: Removed
-    mean: FloatArray | None = None
-    scale: FloatArray | None = None
-
-
 def check_ddof(ddof: int) -> None:
     """Refuse any other divisor than N and N − 1."""
     if isinstance(ddof, bool) or ddof not in (0, 1):
         raise ValueError(f"ddof is {ddof!r}; it must be 0 (divisor N) or 1 (divisor N - 1).")
-
-
-def scaling(standardise: bool, ddof: int) -> str:
-    """How the columns were rescaled, for `Dataset.source`."""
-    if not standardise:
-        return "columns as they are in the source"
-    return f"columns standardised to zero mean and unit variance (divisor {('N', 'N - 1')[ddof]})"
 
 
 def named(columns: Sequence[str], chosen: NDArray[np.bool_]) -> str:
@@ -48,19 +31,26 @@ def named(columns: Sequence[str], chosen: NDArray[np.bool_]) -> str:
 
 def prepare(
     X: NDArray[Any],
-    columns: Sequence[str],
+    columns: tuple[str, ...],
     *,
-    what: str,
+    name: str,
+    source: str,
+    citation: str,
+    licence: str,
     standardise: bool,
     ddof: int,
     removed: Removed = (),
     missing: Missing = "refuse",
-) -> Rows:
-    """Check float64 rows, in which NaN is a missing value, and standardise them.
+    stand_in: bool = False,
+    what: str = "",
+) -> Dataset:
+    """The data set of float64 rows, in which NaN is a missing value, checked and standardised.
 
-    The result is a copy, unless nothing has to be changed. ``what`` names the data in messages, and ``removed`` says
-    which rows were already left out.
+    Its points are a copy, unless nothing has to be changed. ``what`` names the data in messages, by default ``name``;
+    ``removed`` says which rows were already left out.
     """
+    check_ddof(ddof)
+    what = what or name
     incomplete = _incomplete(X)
     count = int(incomplete.sum())
     if missing == "refuse" and count:
@@ -80,11 +70,17 @@ def prepare(
         X = np.where(absent, mean, X) if count else X
         kept = f"{count:,} rows with missing values kept"
         removed = (*removed, (f"{kept}, {int(absent.sum()):,} values replaced by the mean of their column", 0))
-    if not standardise:
-        return Rows(frozen(X.view()), sha256_of(X), removed)
-    scale = _checked_scale(X, mean, ddof, columns, what)
-    X = (X - mean) / scale
-    return Rows(frozen(X), sha256_of(X), removed, frozen(mean), frozen(scale))
+    if standardise:
+        scale = _checked_scale(X, mean, ddof, columns, what)
+        X = (X - mean) / scale
+        source += f"; columns standardised to zero mean and unit variance (divisor {('N', 'N - 1')[ddof]})"
+    else:
+        source += "; columns as they are in the source"
+    return Dataset(
+        X=frozen(X.view() if isinstance(X, np.memmap) else X), name=name, sha256=sha256_of(X), removed=removed, stand_in=stand_in, citation=citation,
+        licence=licence, columns=columns, source=source, mean=frozen(mean) if standardise else None,
+        scale=frozen(scale) if standardise else None,
+    )  # fmt: skip
 
 
 def _incomplete(X: FloatArray) -> NDArray[np.bool_]:
