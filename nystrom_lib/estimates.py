@@ -1,13 +1,12 @@
-r"""Sums over all the data from some of them, with an interval: errors without a pass over the data.
+r"""Sums over all the data, estimated from some of the points, with two intervals.
 
-A sum over N points is N times a mean, and a mean over points drawn independently and uniformly estimates that without
-bias. How far off it may be is told twice. Terms that lie in an interval of length w obey the empirical Bernstein
-inequality (A. Maurer and M. Pontil, *Empirical Bernstein bounds and sample variance penalization*, COLT 2009,
+A sum over N points is N times a mean, and the mean over points drawn independently and uniformly is an unbiased
+estimate of it. Terms that lie in an interval of length w satisfy the empirical Bernstein inequality (A. Maurer and M. Pontil, *Empirical Bernstein bounds and sample variance penalization*, COLT 2009,
 Theorem 4): with probability 1 − δ the mean of m of them, with sample variance V, is within
 
 .. math:: \sqrt{2V\ln(4/\delta)/m} + \frac{7w\ln(4/\delta)}{3(m-1)}
 
-of what it estimates, whatever the data. The normal interval is narrower, and right in the limit of many points.
+of its expectation, for any data. The normal interval is narrower, and valid in the limit of many points.
 """
 
 from __future__ import annotations
@@ -24,18 +23,17 @@ __all__ = ["Estimate"]
 
 @dataclass(frozen=True)
 class Estimate:
-    """A sum over all the data, from some of them."""
+    """An estimate of a sum over all the data."""
 
-    value: float  #: the estimate, which has no bias
-    #: around the sum with at least this confidence, whatever the data; without an end where the kernel is not radial
-    bounds: tuple[float, float]
-    normal: tuple[float, float]  #: the same by the central limit theorem: narrower, and right for many points
-    confidence: float  #: how sure that is
-    points: int  #: how many points it is from
+    value: float  #: the unbiased estimate
+    bounds: tuple[float, float]  #: confidence interval, valid for any data; infinite where the kernel is not radial
+    normal: tuple[float, float]  #: confidence interval by the central limit theorem: narrower, valid for many points
+    confidence: float  #: confidence level of the intervals
+    points: int  #: how many points were drawn
 
 
 def mean_of(terms: Array, low: float, high: float, confidence: float, times: float) -> Estimate:
-    """``times`` the mean of what each row of ``terms`` is one independent draw of; every term is in [low, high].
+    """Estimate ``times`` the mean of terms in [low, high]; the rows of ``terms`` are independent draws.
 
     Examples
     --------
