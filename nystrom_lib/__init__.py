@@ -42,10 +42,7 @@ from .samples import uniform_sample
 from .sources import Source, open_data
 from .starts import initial_sample
 from .steps import LBFGS, Adam, FixedStep, Momentum
-from .stochastic import (
-    one_sample_gradient,
-    two_sample_gradient,
-)
+from .stochastic import one_sample_gradient, two_sample_gradient
 from .warming import warm_up
 
 __version__ = "0.1.0"

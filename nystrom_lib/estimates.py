@@ -1,8 +1,9 @@
 r"""Sums over all the data, estimated from some of the points, with two intervals.
 
 A sum over N points is N times a mean, and the mean over points drawn independently and uniformly is an unbiased
-estimate of it. Terms that lie in an interval of length w satisfy the empirical Bernstein inequality (A. Maurer and M. Pontil, *Empirical Bernstein bounds and sample variance penalization*, COLT 2009,
-Theorem 4): with probability 1 − δ the mean of m of them, with sample variance V, is within
+estimate of it. Terms that lie in an interval of length w satisfy the empirical Bernstein inequality (A. Maurer and
+M. Pontil, *Empirical Bernstein bounds and sample variance penalization*, COLT 2009, Theorem 4): with probability 1 − δ
+the mean of m of them, with sample variance V, is within
 
 .. math:: \sqrt{2V\ln(4/\delta)/m} + \frac{7w\ln(4/\delta)}{3(m-1)}
 

@@ -76,8 +76,9 @@ def prepare(
         source += f"; columns standardised to zero mean and unit variance (divisor {('N', 'N - 1')[ddof]})"
     else:
         source += "; columns as they are in the source"
+    X = frozen(X.view() if isinstance(X, np.memmap) else X)  # a memory map is the caller's
     return Dataset(
-        X=frozen(X.view() if isinstance(X, np.memmap) else X), name=name, sha256=sha256_of(X), removed=removed, stand_in=stand_in, citation=citation,
+        X=X, name=name, sha256=sha256_of(X), removed=removed, stand_in=stand_in, citation=citation,
         licence=licence, columns=columns, source=source, mean=frozen(mean) if standardise else None,
         scale=frozen(scale) if standardise else None,
     )  # fmt: skip
