@@ -412,7 +412,10 @@ class Polynomial(Kernel):
 
 @dataclass(frozen=True)
 class CustomKernel(Kernel):
-    """A kernel from the user's own scalar functions: made by :func:`radial_kernel` or :func:`dot_product_kernel`."""
+    """A kernel from the user's own scalar functions.
+
+    Made by :func:`~nystrom_lib.radial_kernel` or :func:`~nystrom_lib.dot_product_kernel`.
+    """
 
     value: Callable[[float, Array], float]
     first: Callable[[float, Array], float]

@@ -66,12 +66,12 @@ def initial_sample(kernel: Kernel, data: ArrayLike, n: int, method: str = "unifo
 
 
 def initial_indices(kernel: Kernel, data: ArrayLike, n: int, method: str = "uniform", *, seed: Any = None) -> Indices:
-    """Where the points of :func:`initial_sample` are in the data, for the methods that choose data points.
+    """Where the points of :func:`~nystrom_lib.initial_sample` are in the data, for the methods that choose data points.
 
     Parameters
     ----------
     kernel, data, n, method, seed
-        As in :func:`initial_sample`.
+        As in :func:`~nystrom_lib.initial_sample`.
 
     Returns
     -------

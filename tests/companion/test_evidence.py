@@ -144,7 +144,7 @@ def public(name: str) -> Callable[..., Any]:
     return target  # type: ignore[no-any-return]
 
 
-@pytest.mark.parametrize("name", sorted(set(EVIDENCE["signatures"]) - set(REMOVED)))
+@pytest.mark.parametrize("name", [each for each in EVIDENCE["signatures"] if each.partition(".")[0] not in REMOVED])
 def test_public_calls_still_work(name: str) -> None:
     """Catches a renamed, reordered or removed parameter, and a changed default.
 

@@ -389,7 +389,7 @@ def test_kernels_without_derivatives_are_refused() -> None:
     """Catches a callable that is taken for a kernel: a descent needs κ', and a kernel says it or is none."""
     with pytest.raises(TypeError, match=r"^kernel is <function .*; it must be a kernel of nystrom_lib, "):
         nl.find_landmarks(lambda x, y: 1.0, X, 3)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match=r"^first is None; it must be a function \(t, p\) -> float that numba can "):
+    with pytest.raises(TypeError, match=r"^first is None; it must be a function \(t, p\) -> float that numba can "):
         nl.radial_kernel(lambda q, p: 1.0, None, None)  # type: ignore[arg-type]
 
 

@@ -130,7 +130,7 @@ def test_points_that_are_no_data_points_have_no_indices() -> None:
 
 
 def test_what_is_no_kernel_is_refused() -> None:
-    with pytest.raises(ValueError, match="kernel is 'Gaussian'"):
+    with pytest.raises((TypeError, ValueError), match="kernel is 'Gaussian'"):
         nl.initial_sample("Gaussian", [[0.0]], 1, seed=0)  # type: ignore[arg-type]
 
 
