@@ -15,6 +15,7 @@ from . import datasets
 from ._threads import threads
 from .approximation import NystromApproximation, nystrom_from_columns
 from .bandwidth import median_rho
+from .bounds import best_error_bound
 from .criteria import approximation_factors, best_rank_errors, nystrom_errors
 from .derivatives import (
     largest_hessian_eigenvalue,
@@ -70,6 +71,7 @@ __all__ = [
     "TraceError",
     "WeightedSKD",
     "approximation_factors",
+    "best_error_bound",
     "best_rank_errors",
     "datasets",
     "descend",

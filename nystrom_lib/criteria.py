@@ -177,6 +177,11 @@ def _residuals(
     return features, approximation._tiles(data, features), approximation.rank, "double"
 
 
+def residuals_of(kernel: Kernel, data: NDArray[Any], sample: Array) -> Array:
+    """K(x, x) − K̂(x, x) of each point, with 32 digits where double precision does not suffice."""
+    return _residuals(kernel, data, sample, "auto")[1]
+
+
 def _trace_in_one_pass(
     kernel: Kernel, source: Source, sample: Array, precision: str, neighbours: int | None
 ) -> Errors:

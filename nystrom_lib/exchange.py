@@ -59,18 +59,11 @@ def exchange(
     >>> exchange(nl.Gaussian(1.0), np.array([[0.0], [9.0]]), points, np.random.default_rng(0))
     (array([1]), array([3]))
     """
-    from scipy.linalg import solve_triangular
-
     none = np.empty(0, dtype=np.int64)
-    W = kernel.matrix(sample)
-    np.fill_diagonal(W, np.diag(W) * (1.0 + _RIDGE))
-    try:
-        L = np.linalg.cholesky(W)
-    except np.linalg.LinAlgError:
+    found = removal_costs(kernel, sample, points)
+    if found is None:
         return none, none
-    inverse = solve_triangular(L, np.eye(len(L)), lower=True)
-    V = inverse @ kernel.matrix(sample, points)
-    costs = np.square(inverse.T @ V).sum(axis=1) / np.square(inverse).sum(axis=0)
+    costs, V = found
     diagonal = kernel.diagonal(points)
     left = diagonal - np.square(V).sum(axis=0)
     floor = 1e-8 * float(diagonal.max())
@@ -92,6 +85,25 @@ def exchange(
         taken.append(int(candidates[best]))
         R = R - np.outer(R[:, candidates[best]], R[best] / R[own][best])
     return order[: len(taken)].astype(np.int64), np.array(taken, dtype=np.int64)
+
+
+@steady
+def removal_costs(kernel: Kernel, sample: Array, points: Array) -> tuple[Array, Array] | None:
+    r"""How much the error over the points grows without each landmark, and :math:`\mathbf L^{-1}\mathbf C`.
+
+    None where the kernel matrix of the landmarks has no Cholesky factor.
+    """
+    from scipy.linalg import solve_triangular
+
+    W = kernel.matrix(sample)
+    np.fill_diagonal(W, np.diag(W) * (1.0 + _RIDGE))
+    try:
+        L = np.linalg.cholesky(W)
+    except np.linalg.LinAlgError:
+        return None
+    inverse = solve_triangular(L, np.eye(len(L)), lower=True)
+    V = inverse @ kernel.matrix(sample, points)
+    return np.square(inverse.T @ V).sum(axis=1) / np.square(inverse).sum(axis=0), V
 
 
 class AdamWithExchanges(Adam):

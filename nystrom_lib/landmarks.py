@@ -2,9 +2,11 @@ r"""The one call: good landmarks for a kernel and data, by rules that say what t
 
 from __future__ import annotations
 
+import copy
+import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -17,15 +19,17 @@ from ._step_size import choose_batch_size, choose_iterations, choose_step
 from ._threads import steady
 from ._validation import Array, as_writable
 from .approximation import room_for
+from .bounds import best_error_bound, check_level, error_and_bound, largest_diagonal
 from .descent import Budget, DescentError, Draw, Look, follow, independent_batches, no_batches, shuffled_batches
 from .exchange import AdamWithExchanges
 from .kernels import Gaussian, Kernel, require
 from .local_approximation import affordable, by_nearest
 from .objectives import OBJECTIVES, Objective
-from .sources import Source
+from .sources import Source, open_data
 from .starts import STARTS
 from .starts.base import Drawn, at
 from .steps import LBFGS, Adam, FixedStep, StepRule
+from .tolerance import ToleranceSearch
 
 __all__ = ["Landmarks", "find_landmarks"]
 
@@ -59,14 +63,54 @@ class Landmarks:
     indices: NDArray[np.int64] | None  #: where the landmarks stand in the data, if they are data points
     steps: int  #: steps of descent taken
     start: Array  #: the sample before the descent
+    mean_diagonal: float = 1.0  #: mean of K(x, x), which ``relative_error`` divides by
+    problem: Problem | None = field(default=None, repr=False, compare=False)  #: what the bounds are computed from
+
+    @property
+    def relative_error(self) -> float:
+        """The error divided by the mean of K(x, x): the trace error as a share of the trace."""
+        return self.error / self.mean_diagonal
+
+    @cached_property
+    def error_bound(self) -> float:
+        """An upper confidence bound of the mean residual over all the data; exact up to 100,000 points.
+
+        Computed when it is first asked for. The level is 0.95, or that of :func:`find_landmarks`.
+        """
+        kernel, source, level = self._problem()
+        return error_and_bound(kernel, source, self.sample, 1.0 - level, np.random.default_rng(1))[1]
+
+    @cached_property
+    def best_error_bound(self) -> float:
+        """A lower confidence bound of the mean residual that any n landmarks leave: :func:`best_error_bound`.
+
+        Computed when it is first asked for, in a second or two.
+        """
+        kernel, source, level = self._problem()
+        return best_error_bound(kernel, source, len(self.sample), level=level)
+
+    def _problem(self) -> Problem:
+        if self.problem is None:
+            raise ValueError("These landmarks were stored without their data, so bounds cannot be computed.")
+        return self.problem
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The data do not go along when landmarks are pickled; bounds computed before do."""
+        return {**self.__dict__, "problem": None}
+
+
+Problem = tuple[Kernel, Source, float]
+"""Kernel, data and confidence level."""
 
 
 @steady
 def find_landmarks(
     kernel: Kernel,
     data: ArrayLike | Source,
-    n: int,
+    n: int | None = None,
     *,
+    tolerance: float | None = None,
+    level: float = 0.95,
     method: str = "auto",
     seconds: float | None = None,
     iterations: int | None = None,
@@ -92,7 +136,13 @@ def find_landmarks(
         The points, a row each, or what :func:`open_data` gives: of more than a million points so many are read, drawn
         at random, and everything below is of those, but the error, which is of others drawn for that purpose.
     n
-        How many landmarks, from 1 to N.
+        How many landmarks, from 1 to N. Give either n or ``tolerance``.
+    tolerance
+        The relative trace error :math:`\mathrm{tr}(\mathbf K-\hat{\mathbf K})/\mathrm{tr}\,\mathbf K` that is allowed,
+        between 0 and 1: the landmarks are about the fewest that keep it. Up to 100,000 points that is checked on all of
+        them, beyond by an upper confidence bound.
+    level
+        The confidence level of that bound, and of ``.error_bound`` and ``.best_error_bound``.
     method
         ``"auto"``; an objective to descend on (``"trace"``, ``"local-trace"``, ``"radial-skd"``, ``"weighted-skd"``);
         or a way to choose points without descent (``"uniform"``, ``"kmeans"``, ``"rpcholesky"``, …).
@@ -128,7 +178,11 @@ def find_landmarks(
     kernel = require(kernel)
     if not isinstance(data, Source):
         data = as_writable(check.points("data", data))
-    n = check.integer("n", n, least=1, most=len(data), why=", the number of data points")
+    if (n is None) == (tolerance is None):
+        raise ValueError("Give either n, the number of landmarks, or tolerance, the relative trace error allowed.")
+    if n is not None:
+        n = check.integer("n", n, least=1, most=len(data), why=", the number of data points")
+    check_level(level)
     if iterations is not None:
         iterations = check.integer("iterations", iterations, least=0)
     if seconds is not None:
@@ -139,11 +193,21 @@ def find_landmarks(
     rng = check.generator("seed", seed)
     if seconds is not None:
         began += load(method)
-    search = _Search(kernel, data, n, rng, progress, watch, began)
+    search = Search(kernel, data, n or 1, rng, progress, watch, began, level)
+    if tolerance is not None:
+        return search.within(check_tolerance(tolerance), method, seconds, iterations)
     if method in STARTS:
         return search.choose(method)
     name, objective = search.named(method)
     return search.descend(name, objective, search.begin(start, name, seconds), iterations, seconds)
+
+
+def check_tolerance(value: Any) -> float:
+    """A relative error that double precision can tell from 0."""
+    tolerance = check.positive("tolerance", value)
+    if not 1e-12 <= tolerance < 1.0:
+        raise ValueError(f"tolerance is {value!r}; it must be below 1, and at least 1e-12 because of rounding.")
+    return tolerance
 
 
 def load(method: str = "auto") -> float:
@@ -160,7 +224,7 @@ def load(method: str = "auto") -> float:
 _loaded: set[str] = set()
 
 
-class _Search:
+class Search:
     """One call of :func:`find_landmarks`, with a generator for each thing that is drawn."""
 
     def __init__(
@@ -172,13 +236,80 @@ class _Search:
         progress: Callable[[int], object] | None,
         watch: Callable[[float, float], object] | None,
         began: float,
+        level: float = 0.95,
     ) -> None:
-        self.kernel, self.n, self.progress, self.watch, self.began = kernel, n, progress, watch, began
+        self.kernel, self.n, self.watch, self.began, self.level = kernel, n, watch, began, level
+        self.stopped = False  # whether the caller has ended the descent
+        self.progress = None if progress is None else self._noticing(progress)
         self.for_start, self.for_batches, self.for_exchanges, self.for_judges = rng.spawn(4)
         self.reasons: list[str] = []
         self.beyond: Source | None = None  # what the data at hand are only a part of, and where they stand in it
         self.numbers: NDArray[np.int64] | None = None
         self.data = self.at_hand(data, rng) if isinstance(data, Source) else data
+        self.source = self.beyond or open_data(self.data)
+
+    def _noticing(self, progress: Callable[[int], object]) -> Callable[[int], object]:
+        def noticing(done: int) -> None:
+            try:
+                progress(done)
+            except StopIteration:
+                self.stopped = True
+                raise
+
+        return noticing
+
+    def with_number(self, n: int) -> Search:
+        """The same search for another number of landmarks."""
+        search = copy.copy(self)
+        search.n, search.reasons, search.began = n, [], time.perf_counter()
+        return search
+
+    def elapsed(self) -> float:
+        """Seconds since the beginning."""
+        return time.perf_counter() - self.began
+
+    def within(self, tolerance: float, method: str, seconds: float | None, iterations: int | None) -> Landmarks:
+        """About the fewest landmarks that keep a tolerance."""
+        search = ToleranceSearch(self, tolerance, method, seconds, iterations, self.level)
+        best = search.run()
+        relative = best.error / self.mean_diagonal
+        if best.bound <= search.limit:
+            kept = (
+                f"a relative error of {relative:.4g}"
+                if best.bound == best.error
+                else (f"a relative error of at most {best.bound / self.mean_diagonal:.4g} at level {self.level:g}")
+            )
+            why = f"n = {best.n:,}, the smallest number tried that keeps the tolerance {tolerance:g}, with {kept}."
+        else:
+            why = f"The tolerance {tolerance:g} was not met: {best.n:,} landmarks leave {relative:.4g}."
+        tried = ", ".join(f"{each.n:,}" for each in search.tried)
+        reasons = (*self.reasons, why, f"Tried: {tried}.", *best.reasons)
+        found = Landmarks(
+            best.sample, best.method, reasons, best.start_error, best.error, None, best.steps, best.start,
+            self.mean_diagonal, self.problem,
+        )  # fmt: skip
+        found.__dict__["error_bound"] = best.bound
+        return found
+
+    @property
+    def problem(self) -> Problem:
+        """What bounds are computed from."""
+        return self.kernel, self.source, self.level
+
+    @cached_property
+    def mean_diagonal(self) -> float:
+        """The mean of K(x, x) over all the data."""
+        if self.kernel.radial:
+            return float(self.kernel.diagonal(np.zeros((1, self.source.d)))[0])
+        totals = [
+            float(self.kernel.diagonal(block.astype(np.float64, copy=False)).sum()) for block in self.source.blocks()
+        ]
+        return math.fsum(totals) / len(self.source)
+
+    @cached_property
+    def largest_diagonal(self) -> float:
+        """The maximum of K(x, x) over all the data."""
+        return largest_diagonal(self.kernel, self.source)
 
     def at_hand(self, source: Source, rng: np.random.Generator) -> NDArray[Any]:
         """All points of a source, or as many as a descent can make use of."""
@@ -266,7 +397,23 @@ class _Search:
         """Points without a descent."""
         error, drawn = self.judged(STARTS[method].draw(self.kernel, self.data, self.n, self.for_start))
         self.reasons.extend((f"Chosen by {method!r}, as asked.", *self.caveats))
-        return Landmarks(drawn.points, method, tuple(self.reasons), error, error, drawn.indices, 0, drawn.points)
+        return self.landmarks(drawn.points, method, error, error, drawn.indices, 0, drawn.points)
+
+    def landmarks(
+        self,
+        sample: Array,
+        method: str,
+        before: float,
+        after: float,
+        indices: NDArray[np.int64] | None,
+        steps: int,
+        start: Array,
+    ) -> Landmarks:
+        """The result."""
+        reasons = tuple(self.reasons)
+        return Landmarks(
+            sample, method, reasons, before, after, indices, steps, start, self.mean_diagonal, self.problem
+        )
 
     def descend(
         self,
@@ -283,19 +430,25 @@ class _Search:
         if before > self.nothing:
             sample, after, steps = self.moved(method, objective, first, iterations, seconds)
             if after < before:
-                return Landmarks(sample, method, tuple(self.reasons), before, after, None, steps, first)
+                return self.landmarks(sample, method, before, after, None, steps, first)
             self.reasons.append(GOT_WORSE if after > before else "The descent gained nothing: the start was kept.")
         else:
             self.reasons.append("The start leaves no error: nothing to descend on.")
-        return Landmarks(first, method, tuple(self.reasons), before, before, indices, steps, first)
+        return self.landmarks(first, method, before, before, indices, steps, first)
 
     def moved(
-        self, method: str, objective: Objective, first: Array, iterations: int | None, seconds: float | None
+        self,
+        method: str,
+        objective: Objective,
+        first: Array,
+        iterations: int | None,
+        seconds: float | None,
+        share: float = 1.0,
     ) -> tuple[Array, float, int]:
         """The sample at the end of the descent, its error, and the steps taken."""
         rule, size, draw, usual = self.plan(method, objective, first, seconds)
         if iterations is None and seconds is None:
-            iterations = usual
+            iterations = math.ceil(share * usual)
         budget = Budget(iterations, None if seconds is None else self.left(seconds))
         onlooker = None if self.watch is None else self.looks(self.watch, budget)
         try:

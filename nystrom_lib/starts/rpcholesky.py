@@ -44,7 +44,7 @@ def draw(kernel: Kernel, data: NDArray[Any], n: int, rng: np.random.Generator) -
     size = max(LEAST, math.ceil(n / BLOCKS))
     while len(cholesky.pivots) < n and (total := cholesky.residual.sum()) > 0.0:
         proposed = rng.choice(len(data), size, p=cholesky.residual / total)
-        accepted, lower = _rejection(cholesky.between(proposed), cholesky.floor[proposed], rng.random(size))
+        accepted, lower = rejection(cholesky.between(proposed), cholesky.floor[proposed], rng.random(size))
         accepted = accepted[: n - len(cholesky.pivots)]
         if len(accepted):
             cholesky.add(proposed[accepted], lower[accepted, : len(accepted)])
@@ -53,7 +53,7 @@ def draw(kernel: Kernel, data: NDArray[Any], n: int, rng: np.random.Generator) -
     return at(data, fill_up(data, cholesky.pivots, n, rng))
 
 
-def _rejection(left: Array, floor: Array, chance: Array) -> tuple[Indices, Array]:
+def rejection(left: Array, floor: Array, chance: Array) -> tuple[Indices, Array]:
     """Which proposals are accepted, and a matrix whose rows of that number are the Cholesky factor among them.
 
     A proposal was made with the residual at the start of the block in place of that after those accepted before it: it
