@@ -27,7 +27,7 @@ POINTS = 1_024  #: points that an exchange looks at
 
 _WORTH = 2.0  # a point replaces a landmark if it gains so many times what the landmark costs
 _SHARE = 0.1  # of the landmarks at most, at a time
-_CANDIDATES = 128  # points looked at, drawn by what the landmarks leave of them
+CANDIDATES = 128  #: points compared, drawn with probabilities in proportion to their residuals
 _RIDGE = 1e-10
 _ROUNDING = 1e-6  # of a step: exchanges do not depend on the rounding of the share of the budget used
 
@@ -64,27 +64,41 @@ def exchange(
     if found is None:
         return none, none
     costs, V = found
+    order = np.argsort(costs, kind="stable")[: max(1, int(_SHARE * len(sample)))]
+    taken = best_additions(kernel, points, V, len(order), rng, _WORTH * costs[order])
+    return order[: len(taken)].astype(np.int64), taken
+
+
+def best_additions(
+    kernel: Kernel,
+    points: Array,
+    V: Array,
+    count: int,
+    rng: np.random.Generator,
+    worth: Array | float = 0.0,
+    candidates: int = CANDIDATES,
+) -> NDArray[np.int64]:
+    """Up to ``count`` points that explain most of what landmarks with the factor V leave, while they are worth it."""
     diagonal = kernel.diagonal(points)
     left = diagonal - np.square(V).sum(axis=0)
     floor = 1e-8 * float(diagonal.max())
     left[left < floor] = 0.0
     if not left.any():
-        return none, none
-    count = min(_CANDIDATES, int(np.count_nonzero(left)))
-    candidates = np.sort(rng.choice(len(points), count, replace=False, p=left / left.sum()))
-    own = np.arange(count), candidates
-    R = kernel.matrix(points[candidates], points) - V[:, candidates].T @ V
-    order = np.argsort(costs, kind="stable")
+        return np.empty(0, dtype=np.int64)
+    candidates = min(candidates, int(np.count_nonzero(left)))
+    chosen = np.sort(rng.choice(len(points), candidates, replace=False, p=left / left.sum()))
+    own = np.arange(candidates), chosen
+    R = kernel.matrix(points[chosen], points) - V[:, chosen].T @ V
     taken: list[int] = []
-    for j in order[: max(1, int(_SHARE * len(sample)))]:
+    for least in np.broadcast_to(worth, count):
         left = R[own]
         gains = np.where(left > floor, np.square(R).sum(axis=1) / np.maximum(left, floor) - left, 0.0)
         best = int(np.argmax(gains))
-        if not gains[best] > _WORTH * costs[j]:
+        if not gains[best] > least:
             break
-        taken.append(int(candidates[best]))
-        R = R - np.outer(R[:, candidates[best]], R[best] / R[own][best])
-    return order[: len(taken)].astype(np.int64), np.array(taken, dtype=np.int64)
+        taken.append(int(chosen[best]))
+        R = R - np.outer(R[:, chosen[best]], R[best] / R[own][best])
+    return np.array(taken, dtype=np.int64)
 
 
 @steady
@@ -129,7 +143,7 @@ class ExchangeEngine(TraceEngine):
         self._left = EFFORT
         n, m = len(sample), min(POINTS, len(objective.data))
         step = objective.cost(n, batch_size or len(objective.data))
-        self._cost = 2.0 * (1.5 * n * n * (n + m) + _CANDIDATES * n * m) / step  # in steps; numpy is slower than they
+        self._cost = 2.0 * (1.5 * n * n * (n + m) + CANDIDATES * n * m) / step  # in steps; numpy is slower than they
 
     def advance(self, batches: NDArray[np.int64], used: float, per_step: float) -> int:
         """Steps up to the next exchange, that, and so on."""

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from ._validation import Array
 from .bounds import CERTIFIED, error_and_bound, mean_below
-from .exchange import removal_costs
+from .exchange import CANDIDATES, best_additions, removal_costs
 from .kernels import Kernel
-from .local_approximation import EXACT, affordable
+from .local_approximation import EXACT
 from .starts import STARTS
 from .starts.base import Drawn
 from .starts.cholesky import PartialCholesky
@@ -36,7 +36,7 @@ AGAIN = 0.3  #: of the usual steps, for a descent that begins where another ende
 FAR = 0.25  #: change of n that calls for another quick descent
 SLACK = 0.03  #: share of the landmarks that is worth another descent
 COMPARED = 1_024  #: points that tell which landmarks to remove, or are added
-ATTEMPTS = 6  #: descents after the quick ones, at most
+ATTEMPTS = 6  #: longer descents, at most, once one has kept the tolerance
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,7 @@ class PivotCurve:
             size = min(size, len(data))
             points = data[rng.choice(len(data), size, replace=False)]
             most = size if size == len(data) else size // 3
-            self.numbers, self.errors, pivots = _decompose(kernel, points, most, 0.5 * target, rng)
-            self.pivots = points[pivots]
+            self.numbers, self.errors = _decompose(kernel, points, most, 0.5 * target, rng)
             if self.errors[-1] <= 0.5 * target or size == len(data):
                 break
 
@@ -84,8 +83,8 @@ class PivotCurve:
 
 def _decompose(
     kernel: Kernel, points: NDArray[np.float64], most: int, target: float, rng: np.random.Generator
-) -> tuple[Array, Array, NDArray[np.int64]]:
-    """Numbers of pivots, the mean residual of the other points, and the pivots, until that is at most the target."""
+) -> tuple[Array, Array]:
+    """Numbers of pivots and the mean residual of the other points, until that is at most the target."""
     cholesky = PartialCholesky(kernel, points, most)
     numbers, errors = [0.0], [float(cholesky.residual.mean())]
     while len(cholesky.pivots) < most and errors[-1] > target:
@@ -99,20 +98,22 @@ def _decompose(
         cholesky.add(proposed[accepted], lower[accepted, : len(accepted)])
         numbers.append(float(len(cholesky.pivots)))
         errors.append(float(cholesky.residual.sum()) / max(len(points) - len(cholesky.pivots), 1))
-    return np.array(numbers), np.array(errors), cholesky.pivots
+    return np.array(numbers), np.array(errors)
 
 
 def resized(kernel: Kernel, sample: Array, n: int, points: Array, rng: np.random.Generator) -> Array:
-    """The sample with n landmarks: points with a large residual are added, or landmarks that explain least removed."""
-    if n > len(sample):
-        residuals = np.maximum(affordable(kernel, sample).residuals(points), 0.0)
-        residuals += 1e-12 * max(float(residuals.max()), 1e-300)
-        count = min(n - len(sample), len(points))
-        added = points[rng.choice(len(points), count, replace=False, p=residuals / residuals.sum())]
-        return np.concatenate([sample, added])
+    """The sample with n landmarks: points that explain most are added, or landmarks that explain least removed."""
     found = removal_costs(kernel, sample, points) if len(sample) <= EXACT else None
-    order = np.argsort(-found[0], kind="stable") if found is not None else rng.permutation(len(sample))
-    return np.ascontiguousarray(sample[np.sort(order[:n])])
+    if n <= len(sample):
+        order = np.argsort(-found[0], kind="stable") if found is not None else rng.permutation(len(sample))
+        return np.ascontiguousarray(sample[np.sort(order[:n])])
+    missing = n - len(sample)
+    added = np.empty(0, dtype=np.int64)
+    if found is not None:
+        added = best_additions(kernel, points, found[1], missing, rng, candidates=max(CANDIDATES, 2 * missing))
+    rest = np.setdiff1d(np.arange(len(points)), added)
+    others = rng.choice(rest, missing - len(added), replace=False)
+    return np.concatenate([sample, points[added], points[others]])
 
 
 class ToleranceSearch:
@@ -122,10 +123,10 @@ class ToleranceSearch:
         self, base: Search, tolerance: float, method: str, seconds: float | None, iterations: int | None, level: float
     ) -> None:
         self.base, self.method, self.seconds, self.iterations = base, method, seconds, iterations
-        self.risk = (1.0 - level) / ATTEMPTS
+        self.risk = 1.0 - level
         self.source = base.source
         self.limit = tolerance * base.mean_diagonal  #: what the bound of the error must not exceed
-        self.target = target_error(self.limit, base, self.risk)
+        self.target = target_error(self.limit, base, 0.5 * self.risk)
         self.curve = PivotCurve(base.kernel, base.data, self.target, base.for_start)
         self.tried: list[Attempt] = []
 
@@ -137,34 +138,34 @@ class ToleranceSearch:
 
     def run(self) -> Attempt:
         """Quick descents until the number changes little, then longer ones until it is the smallest found."""
-        sample = self._resized(self.curve.pivots, self._within(RATIO * self.curve.number(self.target)))
+        number = self._within(RATIO * self.curve.number(self.target))
         for _ in range(3):
-            guess = self._descend(sample, QUICK)
+            guess = self._descend(number, None, QUICK)
             number = self._predicted(guess)
-            sample = self._resized(guess.sample, number)
             if abs(number - guess.n) <= FAR * guess.n or self._over():
                 break
-        share = 1.0
-        for _ in range(ATTEMPTS):
-            self.tried.append(self._certified(self._descend(sample, share)))
+        sample, share = self._resized(guess.sample, number), 1.0
+        while True:
+            self.tried.append(self._certified(self._descend(len(sample), sample, share)))
             better = self._next()
             if better is None or self._over():
-                break
-            sample, share = self._resized(self.tried[-1].sample, better), AGAIN
-        return self.best
+                return self.best
+            last = self.tried[-1]
+            sample, share = self._resized(last.sample, better), min(1.0, AGAIN + 3.0 * abs(better / last.n - 1.0))
 
     def _next(self) -> int | None:
         """The number to try next; None if fewer landmarks are not worth another descent, or more are not to be had."""
-        last, step = self.tried[-1], max(1, round(SLACK * self.tried[-1].n))
-        number = self._predicted(last)
+        last = self.tried[-1]
+        number, step = self._predicted(last), max(1, round(SLACK * last.n))
         met = [each.n for each in self.tried if each.bound <= self.limit]
         failed = max((each.n for each in self.tried if each.bound > self.limit), default=0)
-        if last.bound > self.limit:
-            number = max(number, self._within(last.n + step))
-        if met:
-            number = min(max(number, failed + 1), min(met) - 1)
-            return number if min(met) - max(failed, number - 1) > step and number > failed else None
-        return number if number > failed else None
+        if not met:  # ever longer steps, which end at N
+            number = max(number, self._within(last.n + step * 2 ** (len(self.tried) - 1)))
+            return number if number > failed else None
+        if len(self.tried) >= ATTEMPTS or min(met) - failed <= step:
+            return None
+        number = min(max(number, failed + 1), min(met) - 1)
+        return number if min(met) - number >= step else None
 
     def _predicted(self, tried: Attempt) -> int:
         """How many landmarks would leave the target, if they stay worth as many pivots as those tried."""
@@ -175,14 +176,16 @@ class ToleranceSearch:
         return min(max(math.ceil(number), 1), len(self.base.data))
 
     def _resized(self, sample: Array, n: int) -> Array:
+        if n == len(self.base.data):
+            return np.array(self.base.data, dtype=np.float64)
         points = np.asarray(self.base.judges[:COMPARED], dtype=np.float64)
         if n > len(sample) + len(points):
             points = np.asarray(self.base.data, dtype=np.float64)
         return resized(self.base.kernel, sample, n, points, self.base.for_start)
 
-    def _descend(self, sample: Array, share: float) -> Attempt:
+    def _descend(self, n: int, sample: Array | None, share: float) -> Attempt:
         """A descent of a share of the usual length, with its error on the points that compare samples."""
-        search = self.base.with_number(len(sample))
+        search = self.base.with_number(n)
         if self.method in STARTS:
             error, drawn = search.judged(
                 STARTS[self.method].draw(search.kernel, search.data, search.n, search.for_start)
@@ -190,21 +193,26 @@ class ToleranceSearch:
             return Attempt(drawn.points, error, math.inf, self.method, (), drawn.points, error, 0)
         seconds = None if self.seconds is None else share / 2.0 * max(self.seconds - self.base.elapsed(), 1e-6)
         iterations = None if self.iterations is None else math.ceil(share * self.iterations)
-        error, first = search.judged(Drawn(sample, None))
         name, objective = search.named(self.method)
+        if sample is None:
+            error, first = search.begin("auto", name, seconds)
+        else:
+            error, first = search.judged(Drawn(sample, None))
         moved, after, steps = search.moved(name, objective, first.points, iterations, seconds, share)
         if after > error:
-            moved, after = sample, error
-        return Attempt(moved, after, math.inf, name, tuple(search.reasons), sample, error, steps)
+            moved, after = first.points, error
+        return Attempt(moved, after, math.inf, name, tuple(search.reasons), first.points, error, steps)
 
     def _certified(self, tried: Attempt) -> Attempt:
         """The same with its error from all the data, or with an upper confidence bound."""
-        error, bound = error_and_bound(self.base.kernel, self.source, tried.sample, self.risk, self.base.for_judges)
+        look = len(self.tried) + 1
+        risk = self.risk / (look * (look + 1))  # which add up to the risk, however many there are
+        error, bound = error_and_bound(self.base.kernel, self.source, tried.sample, risk, self.base.for_judges)
         return replace(tried, error=error, bound=bound)
 
     def _over(self) -> bool:
-        stopped = self.base.stopped or (self.seconds is not None and self.base.elapsed() >= self.seconds)
-        return stopped
+        """Whether the caller has ended the search, or its time is over."""
+        return self.base.stopped or (self.seconds is not None and self.base.elapsed() >= self.seconds)
 
 
 def target_error(limit: float, base: Search, risk: float) -> float:
