@@ -14,17 +14,19 @@ from ._validation import Array
 from .bandwidth import median_rho
 from .descent import DescentError
 from .kernels import Gaussian
-from .landmarks import METHODS, find_landmarks
+from .landmarks import METHODS, Landmarks, find_landmarks
 
 DESCRIPTION = """\
 Find landmarks for a Nyström approximation of the Gaussian kernel matrix of the points in a file, and save them.
 
 POINTS is a .npy file, or a text file with one point per line and numbers separated by commas or by blanks; its first
-line may name the columns. The relative error printed is tr(K - K̂) / tr(K), estimated from some of the points.
+line may name the columns. The relative error printed is tr(K - K̂) / tr(K). Beside it stands a lower bound of what
+the best possible landmarks leave; both hold for all the points, with 95 % confidence where they are from some of them.
 """
 EPILOG = """\
 examples:
   python -m nystrom_lib points.csv -n 100 -o landmarks.npy
+  python -m nystrom_lib points.csv --tolerance 0.05 -o landmarks.npy
   python -m nystrom_lib points.npy -n 500 --rho 0.5 --seconds 10 --standardise -o landmarks.csv
 """
 
@@ -35,7 +37,9 @@ def parser() -> argparse.ArgumentParser:
         "python -m nystrom_lib", None, DESCRIPTION, EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     made.add_argument("points", metavar="POINTS", type=Path, help="the file of points, a row each")
-    made.add_argument("-n", type=int, required=True, help="number of landmarks")
+    number = made.add_mutually_exclusive_group(required=True)
+    number.add_argument("-n", type=int, help="number of landmarks")
+    number.add_argument("--tolerance", type=float, help="or the relative error allowed, for the fewest landmarks found")
     output = "where to save the landmarks, a row each: .npy, or any other suffix for comma-separated text"
     standardise = "rescale columns to zero mean and unit variance first; landmarks are saved in the units of the file"
     made.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help=output)
@@ -87,7 +91,7 @@ def run(options: argparse.Namespace) -> str:
             raise ValueError(f"column {int(np.argmin(scale)) + 1} of {options.points} is constant; leave it out.")
     X = (points - mean) / scale
     rho = median_rho(X, options.seed) if options.rho is None else options.rho
-    how = {"method": options.method, "seconds": options.seconds, "seed": options.seed}
+    how = {"tolerance": options.tolerance, "method": options.method, "seconds": options.seconds, "seed": options.seed}
     found = find_landmarks(Gaussian(rho), X, options.n, **how)
     landmarks = mean + scale * found.sample
     if output.suffix.lower() == ".npy":
@@ -100,9 +104,17 @@ def run(options: argparse.Namespace) -> str:
         f"rho: {rho:g}, {rule}",
         f"method: {found.method}",
         *(f"  {reason}" for reason in found.reasons),
-        f"relative error: {found.error:.4g} (at the start: {found.start_error:.4g})",
-        f"{options.n:,} landmarks saved in {output}",
+        f"relative error: at most {found.error_bound:.4g}; the best {len(landmarks):,} landmarks: at least "
+        f"{found.best_error_bound:.4g}{within(found)}",
+        f"{len(landmarks):,} landmarks saved in {output}",
     ])  # fmt: skip
+
+
+def within(found: Landmarks) -> str:
+    """How far from the best possible, if that is known."""
+    if found.best_error_bound <= 0.0:
+        return ""
+    return f" (so these are within a factor of {found.error_bound / found.best_error_bound:.3g} of the best)"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
