@@ -28,7 +28,7 @@ def test_it_is_find_landmarks(points: Path, tmp_path: Path, capsys: pytest.Captu
     np.testing.assert_array_equal(np.load(out), expected.sample)
     printed = capsys.readouterr().out
     assert "60 points of 2 coordinates" in printed and "method: trace" in printed
-    assert f"relative error: {expected.error:.4g} " in printed
+    assert f"relative error: at most {expected.error_bound:.4g}; " in printed
     assert all(reason in printed for reason in expected.reasons)
 
 
