@@ -15,9 +15,6 @@ from typing import Any
 import pytest
 from bs4 import BeautifulSoup, Tag
 
-from companion.book.equations import EQUATIONS
-from companion.book.extension import named_equations
-from companion.book.rendering import own_repository
 from companion.checkout import BOOK
 
 pytest.importorskip("sklearn", reason="scikit-learn, which one of the pages is about, is not installed")
@@ -102,22 +99,6 @@ def test_an_example_imports_what_it_uses() -> None:
 # -- "Eq. (5)" ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("text", "numbers"),
-    [
-        ("The gradient, Eq. (5), of R", ["5"]),
-        ("Eq. (10)–(13)", ["10", "13"]),
-        ("Eq. (3), (5) and (9); not f(5) nor (7)", ["3", "5", "9"]),
-        ("no equation (5)", []),
-    ],
-)
-def test_the_equations_a_text_names_are_found(text: str, numbers: list[str]) -> None:
-    pieces = list(named_equations(text))
-    assert "".join(words for words, _ in pieces) == text
-    assert [number for _, number in pieces if number] == numbers
-    assert set(numbers) <= {equation.number for equation in EQUATIONS}
-
-
 def content(page: BeautifulSoup) -> Tag:
     found = page.select_one("article")
     assert found is not None
@@ -147,8 +128,3 @@ def test_signatures_have_types_as_they_are_written(pages: dict[str, BeautifulSou
 
 
 # -- repository -----------------------------------------------------------------------------------------------------
-
-
-def test_buttons_and_links_are_there_if_there_is_a_repository(pages: dict[str, BeautifulSoup]) -> None:
-    buttons = pages["notebooks/01_approximation"].select(".dropdown-launch-buttons, .btn-source-repository-button")
-    assert bool(buttons) == (own_repository() is not None)

@@ -173,14 +173,6 @@ def test_the_landing_page_says_what_was_found_and_what_next_on_its_first_screen(
     assert links == ["playground.html", "notebooks/01_approximation.html", "in_your_code.html"]
 
 
-def test_figures_are_dark_by_night(tab: Tab, built: Path) -> None:
-    tab.prefer("dark")
-    tab.open(f"{built.as_uri()}/notebooks/05_bigaussian.html")
-    for what in ("article img", ".nystrom-slider"):
-        tab.wait_for(f"document.querySelector('{what}')")
-        assert "invert" in tab.run(f"getComputedStyle(document.querySelector('{what}')).filter"), what
-
-
 def test_the_slider_moves_the_landmarks(tab: Tab, served: str) -> None:
     tab.open(f"{served}/notebooks/05_bigaussian.html")
     slider = "document.querySelector('.nystrom-slider')"

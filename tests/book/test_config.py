@@ -7,11 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 from jupyter_book.config import get_final_config, validate_yaml
-
-from companion.book.rendering import github_page
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
@@ -60,27 +57,3 @@ def matters(place: Place, config: dict[str, Any], whole: Any) -> bool:
 def test_every_key_is_where_jupyter_book_looks_for_it() -> None:
     validate_yaml(CONFIG, raise_on_errors=True)
     assert idle(CONFIG) == []
-
-
-def test_sphinx_executes_nothing_and_builds_what_the_contents_name() -> None:
-    settings, _ = final(CONFIG)
-    assert settings["nb_execution_mode"] == "off"
-    assert settings["external_toc_exclude_missing"] is True
-    assert settings["bibtex_bibfiles"] == ["references.bib"]
-    options = settings["html_theme_options"]
-    assert options["path_to_docs"] == ""
-    assert options["launch_buttons"]["binderhub_url"] and options["launch_buttons"]["colab_url"]
-
-
-@pytest.mark.parametrize(
-    ("origin", "page"),
-    [
-        ("https://github.com/a/b.git", "https://github.com/a/b"),
-        ("git@github.com:a/b-c.git", "https://github.com/a/b-c"),
-        ("ssh://git@github.com/a/b.c", "https://github.com/a/b.c"),
-        ("", None),
-        ("https://example.org/a/b.git", None),
-    ],
-)
-def test_the_repository_is_known_from_its_remote(origin: str, page: str | None) -> None:
-    assert github_page(origin) == page

@@ -39,18 +39,6 @@ def test_every_chapter_is_named_in_order() -> None:
     ]
 
 
-def test_an_idea_is_shown_and_then_proved() -> None:
-    """Catches theory that has to be read in one piece, before anything is seen to move."""
-    assert CONTENTS[: CONTENTS.index("notebooks/05_bigaussian")] == [
-        "intro", "playground",
-        "notebooks/01_approximation", "theory/approximation",
-        "notebooks/02_radial_skd", "theory/radial_skd",
-        "notebooks/03_convergence", "theory/convergence", "theory/proof",
-        "notebooks/04_stochastic_gradients", "theory/stochastic",
-        "theory/protocol",
-    ]  # fmt: skip
-
-
 def test_every_notebook_is_a_chapter(root: Path) -> None:
     assert sorted(path.name for path in (root / "notebooks").glob("*.ipynb")) == sorted(
         chapter.file for chapter in CHAPTERS.values()

@@ -9,7 +9,6 @@ import pytest
 
 from companion.book import equations
 from companion.book.equations import EQUATIONS, Equation
-from companion.book.extension import paper_number
 from companion.chapters import CHAPTERS
 from companion.errors import ConfigurationError
 
@@ -74,22 +73,3 @@ def test_the_pages_and_the_register_show_the_same_equations(root: Path) -> None:
     labels = sorted(label for page in pages for label in LABEL.findall(page))
     assert labels == sorted(equation.number for equation in EQUATIONS)
     assert sorted(label for page in pages for label in LINKS.findall(page)) == labels
-
-
-@pytest.mark.parametrize(
-    "kind, identifier, number",
-    [
-        ("displaymath", "equation-eq-5", ("5",)),
-        ("displaymath", "equation-eq-19", ("19",)),
-        ("displaymath", "equation-eq-l", ("L",)),
-        ("theorem", "thm-2-1", ("2", "1")),
-        ("remark", "rem-1-2", ("1", "2")),
-        ("figure", "figure-3", (6, "2 (the paper's Figure 3)")),
-        ("figure", "figure-3-rings", (6, 2)),
-        ("displaymath", "equation-mine", (6, 2)),
-        ("table", "figure-3", (6, 2)),
-    ],
-)
-def test_labels_decide_the_number_shown(kind: str, identifier: str, number: tuple[str | int, ...]) -> None:
-    """Catches an Eq. (5) that is shown under another number than the paper's."""
-    assert paper_number(kind, identifier, (6, 2)) == number

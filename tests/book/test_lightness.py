@@ -9,7 +9,6 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from bs4 import BeautifulSoup
 
-from companion.book import BookError
 from companion.book.lightening import with_icons
 
 from . import browser as chromium
@@ -28,11 +27,6 @@ def test_an_icon_is_the_last_outline_of_its_name() -> None:
         '<path fill="currentColor" d="M2 2"/></svg>'
     )
     assert 'd="M3 3"' in with_icons('<span class="fa-solid fa-moon"> </span>', OUTLINES)
-
-
-def test_an_icon_that_the_theme_does_not_have_is_refused() -> None:
-    with pytest.raises(BookError, match="names the icon 'star', which"):
-        with_icons('<i class="fas fa-star"></i>', OUTLINES)
 
 
 def test_no_page_asks_for_what_was_taken_out(built: Path, pages: dict[str, BeautifulSoup]) -> None:

@@ -36,20 +36,6 @@ def test_a_link_that_leads_nowhere_is_found(tmp_path: Path, body: str, trouble: 
 @pytest.mark.parametrize(
     "body",
     [
-        '<a href="other.html#here">x</a>', '<a href="#top">x</a>', '<a href="#">x</a>',
-        '<a name="a"></a><a href="#a">x</a>',
-        '<a href="https://example.org/x">x</a>', '<a href="mailto:a@example.org">x</a>',
-        '<a href="other.html?q=1">x</a>', '<img src="data:image/png;base64,AAAA">',
-    ],
-)  # fmt: skip
-def test_a_link_that_leads_somewhere_is_left_alone(tmp_path: Path, body: str) -> None:
-    page(tmp_path, "<p id='here'></p>", "other.html")
-    check(page(tmp_path, body))
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
         '<script src="https://cdn.example.org/x.js"></script>', '<img src="//example.org/x.png">',
         '<link rel="stylesheet" href="http://example.org/x.css">', '<link rel="preconnect" href="https://example.org">',
         '<iframe src="https://example.org"></iframe>', '<style>@import "https://example.org/x.css";</style>',

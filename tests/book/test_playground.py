@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import base64
 import json
-import math
 import re
 import shutil
 from typing import Any
@@ -20,8 +19,7 @@ from companion.book import playground
 from companion.checkout import BOOK
 
 from . import browser as chromium
-from .browser import PHONE, Tab
-from .test_browser import WIDE
+from .browser import Tab
 
 needs_browser = pytest.mark.skipif(chromium.find() is None, reason="there is no Chromium or Chrome on this machine")
 
@@ -104,21 +102,6 @@ def steps(page: Tab, count: int) -> None:
     page.run(f"for (let i = 0; i < {count}; i++) document.querySelector('.pg-step').click()")
 
 
-def choose(page: Tab, name: str, value: str) -> None:
-    page.run(f"document.querySelector('[name=pg-{name}][value={value}]').click()")
-
-
-def slide(page: Tab, name: str, place: int) -> None:
-    page.run(
-        f"(() => {{ const input = document.querySelector('[data-of={name}] input');"
-        f" input.value = {place}; input.dispatchEvent(new Event('input')); }})()"
-    )
-
-
-def scene(page: Tab, number: int) -> None:
-    page.run(f"document.querySelectorAll('[data-try]')[{number}].click()")
-
-
 def mark(page: Tab, number: int) -> tuple[float, float]:
     """Where a landmark is on the screen, once it is drawn."""
     page.run("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))")
@@ -184,19 +167,6 @@ def test_the_readme_s_descent_step_by_step(page: Tab) -> None:
 
 
 @needs_browser
-def test_the_descent_on_the_trace_error(page: Tab) -> None:
-    objective = nl.TraceError(nl.Gaussian(rho=16.0), DATA)
-    S = START.copy()
-    for _ in range(40):
-        S = S - 2e-4 * objective.gradient(S)
-    choose(page, "target", "trace")
-    assert state(page, "gamma.trace") == 2e-4
-    steps(page, 40)
-    assert page.run("playground.state.history.at(-1).trace") == pytest.approx(objective.value(S), rel=1e-9)
-    assert np.abs(sample(page) - S).max() < 1e-9
-
-
-@needs_browser
 def test_where_double_precision_ends_no_digits_are_shown(page: Tab) -> None:
     kernel = nl.Gaussian(rho=1.0)
     assert computed(page, "nystrom.traceError(D, S, 1).lost", CLOSE) is True
@@ -212,35 +182,7 @@ def test_where_double_precision_ends_no_digits_are_shown(page: Tab) -> None:
     assert "no longer carries the trace error" in message(page)
 
 
-@needs_browser
-def test_the_sliders(page: Tab) -> None:
-    slide(page, "n", 29)
-    assert np.array_equal(sample(page), START[:30])
-    slide(page, "rho", 0)
-    slide(page, "gamma", 0)
-    assert (state(page, "rho"), state(page, "gamma.R")) == (1, 1e-7)
-    page.wait_for("document.querySelector('[data-of=gamma] output').textContent === '10⁻⁷'")
-    assert page.run("document.querySelector('[data-of=rho] input').getAttribute('aria-valuetext')") == "1"
-    assert page.run("document.querySelector('[data-of=n] output').textContent") == "30"
-
-
 # -- what it shows ---------------------------------------------------------------------------------------------
-
-
-@needs_browser
-def test_second_scene_too_long_a_step_blows_up_and_says_so(page: Tab) -> None:
-    scene(page, 1)
-    steps(page, 6)
-    first, last = page.run("playground.state.history[0].R"), page.run("playground.state.history.at(-1).R")
-    assert last > 1.3 * first
-    assert message(page).startswith("γ is too large here: R rose in ") and "left the picture" in message(page)
-    page.wait_for("document.querySelectorAll('.pg-outside').length > 0")
-    assert page.run("document.querySelector('.pg-message').classList.contains('pg-warning')")
-    slide(page, "gamma", 12)
-    page.run("document.querySelector('.pg-play').click()")
-    page.wait_for("!playground.state.playing")
-    assert message(page).startswith("Thrown out: ")
-    assert all(math.isfinite(entry["R"]) for entry in state(page, "history"))
 
 
 # -- by hand ---------------------------------------------------------------------------------------------------
@@ -298,30 +240,3 @@ def test_the_keyboard_alone(page: Tab) -> None:
     page.press(" ", "Space", 32)
     assert state(page, "playing") is False
     page.wait_for("document.querySelector('.pg-landmarks').getAttribute('aria-label').includes('50 landmarks')")
-
-
-def reddest(page: Tab) -> list[int]:
-    """The colour of the data point that is missed most."""
-    found: list[int] = page.run(
-        "(async () => { await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));"
-        " const c = document.querySelector('.pg-plane canvas'), p = c.getContext('2d').getImageData(0, 0,"
-        " c.width, c.height).data, most = [0, 0, 0]; for (let i = 0; i < p.length; i += 4) if (p[i + 3] === 255 &&"
-        " p[i] - p[i + 1] > most[0] - most[1]) most.splice(0, 3, p[i], p[i + 1], p[i + 2]); return most; })()"
-    )
-    return found
-
-
-@needs_browser
-def test_by_day_by_night_and_on_a_phone(page: Tab) -> None:
-    by_day = reddest(page)
-    page.run("document.documentElement.dataset.theme = 'dark'")
-    assert by_day[0] > 150 and reddest(page) != by_day
-    page.resize(PHONE, 844, phone=True)
-    assert page.run(WIDE) == []
-    # A radio button is pressed anywhere on its label; all else, a slider's thumb too, is its own target.
-    targets = page.run(
-        "[...document.querySelectorAll('.playground button, .pg-tries button, .playground input')]"
-        ".map(e => e.type === 'radio' ? e.closest('label') : e).filter(e => e.offsetHeight < 24).map(e => e.outerHTML)"
-    )
-    assert targets == []
-    assert page.errors == [] and all(url.startswith("file:") for url in page.requests)

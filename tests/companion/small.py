@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from companion.errors import StoreError
-from companion.experiments.components import BiGaussian, File, Gaussian, StochasticGradientDescent
+from companion.experiments.components import BiGaussian, Gaussian, StochasticGradientDescent
 from companion.experiments.config import Experiment, Record
 from companion.experiments.outcome import Outcome
 from companion.results.store import Store
@@ -110,20 +110,6 @@ def slow_experiment() -> Experiment:
     """One whose repetitions take minutes."""
     descent = StochasticGradientDescent(step=1e-9, iterations=10**8, batch_size=10)
     return EXPERIMENT.replace(descent=descent, record=Record(), m=4)
-
-
-def large_experiment(path: str) -> Experiment:
-    """One repetition on a file, with every sum over the data that needs no N × N matrix."""
-    return Experiment(
-        data=File(path=path, standardise=False),
-        kernel=Gaussian(rho=0.01),
-        n=5,
-        descent=StochasticGradientDescent(step=1e-9, iterations=20, batch_size=50),
-        norms=("trace",),
-        factors=False,
-        constant=False,
-        m=1,
-    )
 
 
 def wait_until(condition: Callable[[], bool], seconds: float = 200.0) -> None:

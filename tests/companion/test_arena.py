@@ -5,38 +5,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import nystrom_lib as nl
-from companion.chapters.on_problems import OnProblems
-from companion.experiments.seeds import Axis, seed_for
 from companion.results import provenance
 from companion.running import arena
 
 pytest.importorskip("sklearn")
 MOST = 120
-RESULTS = Path(__file__).resolve().parents[2] / "results"
 FEW = arena.Terms(MOST)
 
 
 @pytest.fixture(scope="module")
 def best() -> dict[str, float]:
     return arena.best_errors(["bigaussian-16"], FEW)
-
-
-def test_a_chapter_takes_stored_trials_or_holds_those_it_is_asked_for() -> None:
-    """Catches the stored table shown for other numbers of landmarks or another seed, and such trials not so held."""
-    chapter = OnProblems(problems=("breast-cancer",), N=100, n=7, m=2, seed=5)
-    table, origin = chapter.timed(Path("nowhere"), (0.02,), ("uniform", "kmeans"))
-    assert origin == "held in this run" and len(table) == 2 * (2 + len(arena.DESCENTS))
-    kernel, data, n = arena._posed("breast-cancer", arena.Terms(100, 7, 5))
-    assert (len(data), n) == (100, 7)
-    best = nl.best_rank_errors(kernel, data, 7, norms=("trace",)).trace
-    start = nl.initial_sample(kernel, data, 7, seed=seed_for(5, Axis.INITIAL_SAMPLE, 1))
-    row = table[(table["way"] == "uniform") & (table["repetition"] == 1)].iloc[0]
-    assert row["E_tr"] == pytest.approx(nl.nystrom_errors(kernel, data, start, ("trace",)).trace / best, rel=1e-9)
-    usual = OnProblems(problems=("breast-cancer", "digits"))
-    stored, origin = usual.timed(RESULTS, (0.3, 3.0), ())
-    assert set(stored["budget"]) == {0.3, 3.0} and set(stored["problem"]) == set(usual.problems)
-    assert origin.startswith("measured on") and stored["budget"].notna().all()
 
 
 @pytest.mark.parametrize("way", [*arena.ENDING, *arena.DESCENTS])

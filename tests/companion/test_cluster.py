@@ -194,15 +194,6 @@ def test_a_cluster_that_is_lost_in_a_pass_costs_nothing_but_time(doomed: LocalCl
         ]
 
 
-def test_what_is_wrong_with_the_data_is_said_by_whoever_reads_them(client: Any, points: Path) -> None:
-    with pytest.raises(ValueError, match=r"points.npy holds nan at row 200000, column 1; every value must be"):
-        nl.open_data(points, standardise=True, cluster=client)
-    data = nl.open_data(points, cluster=client)
-    points.rename(points.with_name("elsewhere.npy"))
-    with pytest.raises(FileNotFoundError):
-        nl.nystrom_errors(KERNEL, data, np.zeros((1, 3)), "trace")
-
-
 def test_optimise_on_a_cluster_saves_the_same(cluster: LocalCluster, tmp_path: Path) -> None:
     """Catches errors of another kind, or landmarks that depend on who helped."""
     np.save(tmp_path / "data.npy", np.random.default_rng(5).normal(size=(40_000, 2)).astype(np.float32))
@@ -217,22 +208,6 @@ def test_optimise_on_a_cluster_saves_the_same(cluster: LocalCluster, tmp_path: P
         records.append(json.loads((tmp_path / f"{name}.json").read_text(encoding="utf-8")))
     assert np.array_equal(np.load(tmp_path / "here.npy"), np.load(tmp_path / "there.npy"))
     assert records[0]["trace"] == records[1]["trace"]
-
-
-def test_an_error_on_a_worker_comes_back(
-    cluster: LocalCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Data that the workers see differently are refused there."""
-    real = cluster_module.Order
-
-    def wrong(experiment: str, data_sha256: str, *rest: object, **named: object) -> object:
-        return real(experiment, "0" * 64, *rest, **named)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(cluster_module, "Order", wrong)
-    from companion.errors import DataMismatchError
-
-    with pytest.raises(DataMismatchError, match="give both the same data"):
-        run(EXPERIMENT.replace(m=2), tmp_path, cluster=cluster.address, progress=False)
 
 
 def test_no_scheduler_and_no_workers(

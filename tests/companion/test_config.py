@@ -21,7 +21,7 @@ from companion.experiments.components import (
     StochasticGradientDescent,
 )
 from companion.experiments.config import NORMS, Experiment, Record
-from companion.experiments.paper import PAPER, paper_experiment
+from companion.experiments.paper import PAPER
 from companion.results.table import Results
 from companion.running import stored
 from companion.settings import setting
@@ -161,45 +161,4 @@ def test_a_bad_value_is_refused_with_a_sentence(changes: dict[str, Any], sentenc
         Experiment.from_plain({**experiment().to_plain(), **changes})
 
 
-def test_an_unknown_setting_is_refused_with_a_suggestion() -> None:
-    plain = experiment().to_plain()
-    with pytest.raises(ConfigurationError, match=r"seeed is not a setting \(did you mean 'seed'\?\)"):
-        Experiment.from_plain({**plain, "seeed": 1})
-    with pytest.raises(ConfigurationError, match=r"N_ is not a setting"):
-        experiment().replace(N_=3)
-    with pytest.raises(ConfigurationError, match="n is missing"):
-        Experiment.from_plain({name: value for name, value in plain.items() if name != "n"})
-
-
 # -- the paper -------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("name", "kind", "rho", "n", "method", "b", "step", "T", "m"),
-    [
-        ("figure-1", "bigaussian", 1, 50, "gd", None, 1e-6, 1300, 1),
-        ("figure-1-rho16", "bigaussian", 16, 50, "gd", None, 1e-6, 1300, 1),
-        *(
-            (f"figure-2-n{n}{variant}", "bigaussian", rho, n, "gd", None, 1e-6, 1000, 1000)
-            for n in (20, 50, 80)
-            for rho, variant in ((1, ""), (16, "-rho16"))
-        ),
-        *(
-            (f"figure-3-rho{rho:g}{variant}", "abalone", rho, 50, "sgd", 50, 8e-7, 10_000, m)
-            for rho in (0.25, 1, 4)
-            for variant, m in (("", 200), ("-rings", 50))
-        ),
-        ("figure-4-n100", "magic", 0.2, 100, "sgd", 50, 5e-8, 3000, 200),
-        ("figure-4-n200", "magic", 0.2, 200, "sgd", 50, 5e-8, 4000, 200),
-        ("figure-5", "miniboone", 0.04, 1000, "sgd", 200, 2e-7, 8000, 1),
-    ],
-)
-def test_the_papers_parameters(
-    name: str, kind: str, rho: float, n: int, method: str, b: int | None, step: float, T: int, m: int
-) -> None:
-    plain = paper_experiment(name).to_plain()
-    assert plain["data"]["kind"] == kind
-    assert plain["kernel"] == {"kind": "gaussian", "rho": rho}
-    assert (plain["n"], plain["m"], plain["initial"]) == (n, m, {"kind": "uniform"})
-    descent = {"kind": method, "step": step, "iterations": T, **({"batch_size": b} if b else {})}
-    assert plain["descent"] == descent

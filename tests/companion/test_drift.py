@@ -30,10 +30,6 @@ def test_the_landmark_moves_outward_in_every_stretch_while_R_and_its_gradient_fa
     assert (run["place"].diff().dropna().diff().dropna() < 0).all()
 
 
-def test_the_other_three_settle(run: pd.DataFrame) -> None:
-    assert run["others"].iloc[-1] < 1e-3 and run["others"].iloc[-1] < run["others"].iloc[1]
-
-
 def test_at_1_over_L_every_step_lowers_R() -> None:
     """The descent is one of those the theorem covers: R falls by at least half of γ‖∇R‖² in each step."""
     bound = nl.lipschitz_bound(drift.KERNEL, drift.DATA, 4)
@@ -43,14 +39,6 @@ def test_at_1_over_L_every_step_lowers_R() -> None:
     )
     squares = [np.sum(nl.radial_skd_gradient(drift.KERNEL, drift.DATA, sample) ** 2) for sample in steps.path[:-1]]
     assert (-np.diff(steps.values) >= 0.5 * bound.step * np.array(squares) - 1e-15).all()
-
-
-def test_the_force_is_outward_and_is_minus_the_derivative() -> None:
-    assert (drift.force(np.linspace(5.0, 30.0, 51)) > 0).all()
-    (found,) = drift.force(np.array([5.0]))
-    sample = np.concatenate([drift.settled_landmarks(), [[5.0]]])
-    assert found == pytest.approx(-nl.radial_skd_gradient(drift.KERNEL, drift.DATA, sample)[3, 0], rel=1e-9)
-    assert drift.force(np.array([1.5]))[0] < 0, "nearer by, the data win"
 
 
 # --- what the proof of the proposition leaves to interval arithmetic

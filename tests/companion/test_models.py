@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +9,6 @@ import pandas as pd
 import pytest
 
 import nystrom_lib as nl
-from companion.checkout import RESULTS
 from companion.studies import models
 from companion.studies.models import Study, Task
 
@@ -59,12 +57,3 @@ def test_what_is_stored_is_found_again_and_anything_else_computed(stored: Path, 
     pd.testing.assert_frame_equal(
         again.sort_values(order, ignore_index=True), table.sort_values(order, ignore_index=True), rtol=1e-6
     )
-
-
-def test_the_full_study_is_stored_with_its_origin() -> None:
-    loaded = models.load(RESULTS / models.FILE)
-    assert loaded is not None
-    study, table, machine = loaded
-    assert study == models.FULL and re.fullmatch("[0-9a-f]{40}", machine["commit"]) and machine["dirty"] is False
-    assert len(table) == len(models.TASKS) * study.splits * (1 + len(study.n) * len(models.WAYS))
-    assert np.isfinite(table[["loss", "squared", "residual", "lost"]].to_numpy()).all()

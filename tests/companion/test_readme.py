@@ -22,7 +22,3 @@ def test_it_says_what_shows_the_cross_references_of_a_notebook(root: Path) -> No
     notebooks = [path.read_text(encoding="utf-8") for path in (root / "notebooks").glob("*.ipynb")]
     roles = any("{eq}`" in text or "{numref}`" in text for text in notebooks)
     assert roles == ("jupyterlab-myst" in (root / "README.md").read_text(encoding="utf-8"))
-
-
-def test_it_fits_two_screens(root: Path) -> None:
-    assert len((root / "README.md").read_text(encoding="utf-8").splitlines()) <= 110

@@ -43,17 +43,6 @@ def without_times(table: pd.DataFrame) -> pd.DataFrame:
     return table.drop(columns="seconds")
 
 
-def test_the_table_is_tidy_and_complete(undisturbed: Results) -> None:
-    table = undisturbed.table
-    assert undisturbed.complete
-    columns = ["repetition", "stage", "R", "trace", "frobenius", "spectral", "E_tr", "E_F", "E_sp", "rank", "seconds"]
-    assert list(table.columns) == columns
-    assert table["repetition"].tolist() == [j for j in range(40) for _ in range(2)]
-    assert table["stage"].tolist() == ["initial", "optimised"] * 40
-    assert not without_times(table).isna().any().any()
-    assert table.groupby("repetition").size().eq(2).all()
-
-
 @pytest.mark.parametrize("threads", [1, 3])
 def test_threads_make_no_difference(undisturbed: Results, tmp_path: Path, threads: int) -> None:
     assert checksums(run(EXPERIMENT, tmp_path, threads=threads, progress=False)) == checksums(undisturbed)
@@ -186,22 +175,6 @@ def test_several_at_a_time_each_given_as_soon_as_it_is_done() -> None:
     assert most == 2
 
 
-def test_an_error_of_one_of_several_ends_them_all() -> None:
-    """Catches a failure that is noticed only when everything else is done, or never."""
-    begun = []
-
-    def work(item: int) -> int:
-        begun.append(item)
-        if item == 1:
-            raise OSError("the disk is full")
-        return item
-
-    with pytest.raises(OSError, match="full"):
-        for _ in runner.several(work, range(9), 1):
-            pass
-    assert begun == [0, 1]
-
-
 def sessions_begun(folder: Path) -> int:
     """How many sessions there are in the only store of a folder."""
     import sqlite3
@@ -261,14 +234,3 @@ def test_commit_and_dirty_flag(tmp_path: Path, changed: str) -> None:
     assert provenance.git_state(tmp_path) == (commit, False)
     (tmp_path / changed / "code.py").write_text("x = 2\n")
     assert provenance.git_state(tmp_path) == (commit, True)
-
-
-def test_a_hook_of_another_repository_lends_us_no_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Catches GIT_DIR, which git sets for its hooks, and which counts for more than the folder that is asked about."""
-    ours = repository(tmp_path / "ours", "nystrom_lib/code.py", "companion/code.py")
-    theirs = repository(tmp_path / "theirs", "paper.tex")
-    commit = provenance.git_state(ours)
-    monkeypatch.setenv("GIT_DIR", str(theirs / ".git"))
-    monkeypatch.setenv("GIT_INDEX_FILE", str(theirs / ".git" / "index"))
-    assert commit[0] is not None and provenance.git_state(ours) == commit
-    assert provenance.git_state(tmp_path) == (None, None)

@@ -44,12 +44,3 @@ def test_every_rule_lowers_the_radial_skd_and_its_curve_is_kept(rule: str) -> No
     np.testing.assert_array_equal(outcome.arrays["curve"][0], [0, 10, 20, 30])
     ends = [outcome.numbers[f"R.{stage}"] for stage in ("initial", "optimised")]
     np.testing.assert_allclose(outcome.arrays["curve"][1, [0, -1]], ends, rtol=1e-9)
-
-
-def test_scikit_learn_s_data_are_standardised_and_known_by_their_hash() -> None:
-    pytest.importorskip("sklearn")
-    for name in ("digits", "breast-cancer", "swiss-roll", "blobs"):
-        this = problem(name)
-        data = this.data.load(0)
-        assert (data.N, data.sha256) == (this.N, this.data.load(7).sha256)
-        np.testing.assert_allclose(data.X.std(axis=0), 1.0)

@@ -1,7 +1,6 @@
 """The store: atomic, shared, checked; never a silent loss."""
 
 import os
-import shutil
 import sqlite3
 import threading
 from contextlib import suppress
@@ -12,7 +11,7 @@ import pytest
 
 from companion.errors import DamagedStoreError, StoreError, UnwritableStoreError
 from companion.experiments.outcome import Outcome
-from companion.results.store import Store, store_path
+from companion.results.store import Store
 
 from . import small
 from .small import EXPERIMENT, SHA, made_up
@@ -36,19 +35,6 @@ def test_what_goes_in_comes_out_to_the_last_bit(tmp_path: Path) -> None:
             assert found.checksum() == made_up(j, path=j < 2).checksum()
         (session,) = store.sessions()
         assert session["repetitions"] == 20 and session["wall_seconds"] > 0 and session["where"] == "test"
-
-
-def test_the_name_of_the_file(tmp_path: Path) -> None:
-    """m plays no part, everything else does."""
-    base = store_path(tmp_path, EXPERIMENT, SHA)
-    assert store_path(tmp_path, EXPERIMENT.replace(m=7), SHA) == base
-    assert store_path(tmp_path, EXPERIMENT.replace(n=7), SHA) != base
-    assert store_path(tmp_path, EXPERIMENT, "cd" * 32) != base
-    filled(tmp_path)
-    other = store_path(tmp_path, EXPERIMENT.replace(n=7), SHA)
-    shutil.copy(base, other)
-    with pytest.raises(StoreError, match="belongs to another experiment or to other data"):
-        Store(tmp_path, EXPERIMENT.replace(n=7), SHA)
 
 
 # -- damage ----------------------------------------------------------------------------------------------------

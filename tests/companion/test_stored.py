@@ -32,13 +32,6 @@ def test_they_are_found_by_what_they_are_of(results: Results, tmp_path: Path) ->
     assert find(FIVE.replace(seed=6), tmp_path) is None
 
 
-def test_some_are_computed_again_and_the_reader_is_told_which(results: Results, tmp_path: Path) -> None:
-    results.save(tmp_path / "figure-9.parquet")
-    stored = find(FIVE, tmp_path)
-    assert stored is not None
-    assert [stored.verified(count, 1) for count in (0, 1, 3)] == ["none", "0", "0, 2, 4"]
-
-
 def test_a_number_that_was_changed_is_noticed(results: Results, tmp_path: Path) -> None:
     numbers = {**results.outcomes[4].numbers, "trace.optimised": results.outcomes[4].numbers["trace.optimised"] * 1.01}
     changed = {**results.outcomes, 4: Outcome(numbers, results.outcomes[4].arrays)}

@@ -17,7 +17,6 @@ from companion.studies import (
     growth,
     landscape,
     own_data,
-    steps,
     vanishing,
     ways,
 )
@@ -68,22 +67,6 @@ def test_surface_is_R_with_the_landmark_there():
         assert at_lowest == pytest.approx(surface.values.min(), rel=1e-12)
 
 
-def test_remark_1_2_with_matrices():
-    data = np.random.default_rng(0).standard_normal((40, 5))
-    linear = nl.Polynomial(degree=1, offset=0.0)
-    assert landscape.operator_distance(data, data[:3]) == pytest.approx(
-        nl.radial_skd(linear, data, data[:3]), rel=1e-10
-    )
-
-
-def test_inequalities_hold_and_a_wrong_one_would_show():
-    table = landscape.inequalities(DATA, (0.1, 16.0), 16, 0)
-    assert set(table["place"]) == set(landscape.PLACES)
-    assert (landscape.slack(table)["holds"] == 16).all()
-    wrong = landscape.slack(table.assign(R=0.5 * table["frobenius"]))
-    assert wrong[wrong["inequality"].str.endswith(r"F}^2 \leqslant R(\mathcal S)$")]["holds"].item() < 16
-
-
 # -- the theorem
 
 
@@ -96,20 +79,6 @@ def test_each_step_of_the_proof_holds(name):
     assert len(ratios) == 8
     assert ((ratios > 0) & (ratios <= 1)).all()
     assert curvature.lipschitz_ratio(kernel, DATA, tried, bound) <= ratios["‖∇²R‖₂ ≤ L"] * 3
-
-
-def test_descents_at_1_over_L_and_beyond():
-    bound = nl.lipschitz_bound(KERNEL, DATA, 6)
-    curved = nl.largest_hessian_eigenvalue(KERNEL, DATA, SAMPLE)
-    runs = steps.descents(KERNEL, DATA, SAMPLE, {"1/L": bound.step, "far": 1e3 / curved}, 30, CONSTANT)
-    assert runs["1/L"].increases == 0
-    assert runs["1/L"].values[-1] < runs["1/L"].values[0]
-    table = steps.summary(runs, bound.L, DATA).set_index("step")
-    assert table.loc["1/L", "γL"] == pytest.approx(1.0)
-    assert table.loc["far", "reach of S over that of D"] > 2
-    assert runs["far"].values[-1] > 0.9 * CONSTANT
-    low, high = steps.guaranteed_decrease(KERNEL, DATA, SAMPLE, bound.step, 5)
-    assert 0.5 <= low <= high <= 1.5
 
 
 # -- estimators
@@ -184,16 +153,6 @@ def test_it_is_find_landmarks_that_is_called(table):
     trace = nl.nystrom_errors(kernel, found.dataset.X, again.sample, "trace").trace
     best = nl.best_rank_errors(kernel, found.dataset.X, 6, "trace").trace
     assert (found.after, found.best, found.factor) == (trace, best, trace / best)
-
-
-def test_uniform_landmarks_are_counted_until_they_do_as_well(table):
-    found = found_for(own_data.Request(File(path=str(table[0])), n=6, rho=0.1, iterations=200))
-    number, enough = found.equivalent
-    assert enough and 6 < number < 50
-    errors = found.uniform
-    assert list(errors.values()) == sorted(errors.values(), reverse=True)  # samples contain one another
-    assert errors[number] <= found.ours < errors[max(m for m in errors if m < number)]
-    assert number - 1 in errors and errors[number - 1] > found.ours
 
 
 # -- the two variances

@@ -29,15 +29,6 @@ def test_three_digits(value: float, shown: str) -> None:
     assert wording.number(value) == shown
 
 
-@pytest.mark.parametrize(
-    "share, shown",
-    [(0.0, "0 %"), (1.0, "100 %"), (0.99999, "99.9 %"), (0.123456, "12.3 %"), (0.0000421, "0.0042 %"), (1.5, "150 %")],
-)
-def test_shares(share: float, shown: str) -> None:
-    """Catches a share that is shown as all or none although it is not."""
-    assert wording.percent(share) == shown
-
-
 HOSTILE = ["<img src=x onerror=alert(1)>", "a|b", "$x$ and $y", "`code` *bold* _it_ [a](b)", "a\nb"]
 
 

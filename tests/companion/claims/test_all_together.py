@@ -1,8 +1,6 @@
 """What is proved is found, a library that computes something else is found out, and the page says so."""
 
-import itertools
 import math
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +10,7 @@ from typing import Any
 import pytest
 
 import nystrom_lib as nl
-from companion.claims import Verdict, judge, page, summary
+from companion.claims import Verdict, judge
 from companion.studies import curvature, estimators, landscape
 from tests.companion.claims import FAILS, HOLDS, UNTESTABLE
 
@@ -62,17 +60,3 @@ def test_the_chapter_s_computation_is_the_one_that_is_judged(
     true = getattr(module, name)
     monkeypatch.setattr(module, name, lambda *given: spoil(true(*given)))
     assert judge(tmp_path, [claim])[0].finding is FAILS
-
-
-def test_the_page(quick_verdicts: list[Verdict]) -> None:
-    text = page(quick_verdicts)
-    assert text.startswith("Of 8 claims, 6 hold, 0 hold in part, 0 do not hold, and 2 are not testable here.")
-    assert summary(quick_verdicts) in text
-    for verdict in quick_verdicts:
-        name = verdict.claim.id
-        assert f"(claim-{name})=\n### {name}: {verdict.finding}\n" in text
-        assert f"{{ref}}`{name} <claim-{name}>`" in text
-    levels = [len(line) - len(line.lstrip("#")) for line in text.splitlines() if re.match("#+ ", line)]
-    assert levels[0] == 2 and all(b - a <= 1 for a, b in itertools.pairwise(levels))
-    assert max(line.count(" | ") for line in text.splitlines()) <= 2
-    assert text.count("```") % 2 == 0 and "{eq}`eq-3`" in text and "{prf:ref}`thm-2-1`" in text

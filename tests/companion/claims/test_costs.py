@@ -1,15 +1,8 @@
 """R3, R4 and S5: each verdict able to go either way, and where the exponents come from."""
 
-import json
 import math
-from pathlib import Path
-from typing import Any
 
-import pytest
-
-from companion.claims import CLAIMS, Finding, costs, judge
-from companion.errors import DamagedResultsError
-from companion.results.archive import Archive
+from companion.claims import CLAIMS, Finding, costs
 from tests.companion.claims import FAILS, HOLDS, IN_PART
 
 
@@ -28,24 +21,3 @@ def test_R3_R4_S5() -> None:
         assert decide(CLAIMS[name], slopes(0.2, 1.2), "here").finding is HOLDS
         assert decide(CLAIMS[name], slopes(0.2, 1.5), "here").finding is FAILS
     assert "not attained" in costs.decide_criteria_cost(CLAIMS["R4"], slopes(0.2), "here").why
-
-
-def test_the_committed_benchmark_comes_before_a_quick_fit(tmp_path: Path) -> None:
-    grid = [100, 200, 400]
-
-    def curve(axis: str, power: float) -> dict[str, Any]:
-        seconds = [1e-3 * (size / 100) ** power for size in grid]
-        return {"work": "step", "claim": "S5", "axis": axis, "grid": grid, "seconds": seconds, "claimed_slope": 1.0}
-
-    file = tmp_path / "benchmarks" / "results" / "results.json"
-    file.parent.mkdir(parents=True)
-    file.write_text(json.dumps({"quick": False, "curves": [curve("b", 1.0), curve("d", 9.0)]}))
-    (verdict,) = judge(tmp_path / "results", ["S5"])
-    assert verdict.finding is HOLDS and "benchmark" in verdict.measured and list(verdict.numbers) == ["step, b"]
-    file.write_text(json.dumps({"quick": False, "curves": [curve("b", 2.0)]}))
-    assert judge(tmp_path / "results", ["S5"])[0].finding is FAILS
-    file.write_text(json.dumps({"quick": True, "curves": [curve("b", 2.0)]}))
-    assert Archive(tmp_path / "results").benchmark() is None
-    file.write_text("{")
-    with pytest.raises(DamagedResultsError, match="damaged"):
-        Archive(tmp_path / "results").benchmark()

@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from companion.chapters import PROFILES
 from companion.cli import nystrom
 from companion.cli.base import check_locale, one_sentence
 from companion.errors import ConfigurationError, Interrupted, StoreError
 from nystrom_lib import DescentError
 
-from .conftest import call, refused
+from .conftest import call
 
 
 def test_help_needs_nothing_heavy(tmp_path: Path) -> None:
@@ -34,34 +33,6 @@ def test_every_command_has_examples_and_exit_codes(name: str, tmp_path: Path) ->
     text = call(name, "--help", cwd=tmp_path).stdout
     assert "Example" in text and f"nystrom {name}" in text
     assert "Exit codes:" in text and "130" in text and "--debug" in text
-
-
-def test_profiles_are_those_of_the_chapters() -> None:
-    for name in ("run", "sweep", "params"):
-        (profile,) = (each for each in nystrom.commands[name].params if each.name == "profile")
-        assert tuple(profile.type.choices) == PROFILES
-
-
-def test_no_words_are_answered_with_the_help(tmp_path: Path) -> None:
-    done = call(cwd=tmp_path)
-    assert done.exit_code == 2 and "Usage: nystrom" in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["optimize"], "No such command 'optimize'"),  # newer versions of click go on: Did you mean …
-        (["run"], "Missing argument 'NAME' (see nystrom run --help)."),
-        (["run", "bigausian"], "There is no chapter 'bigausian' (did you mean 'bigaussian'?); known:"),
-        (["run", "bigaussian", "--profil", "smoke"], "No such option"),
-        (["run", "bigaussian", "--profile", "tiny"], "'tiny' is not one of 'paper', 'quick', 'smoke'"),
-        (["run", "bigaussian", "--jobs", "0"], "'0' must be a whole number, at least 1"),
-        (["paper", "figure-2-n2"], "There is no experiment 'figure-2-n2' (did you mean 'figure-2-n20'?)"),
-    ],
-)
-def test_bad_usage_is_one_sentence_and_exit_code_2(tmp_path: Path, words: list[str], said: str) -> None:
-    assert said in refused(call(*words, cwd=tmp_path), 2)
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_debug_shows_the_traceback(tmp_path: Path) -> None:

@@ -4,11 +4,10 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from click.testing import CliRunner
 
 from companion.chapters import Chapter
 from companion.errors import ChapterError
-from companion.notebook.refresh import main, refresh
+from companion.notebook.refresh import refresh
 
 from . import tiny
 
@@ -42,9 +41,3 @@ def test_a_notebook_that_fails_is_left_as_it_was(small: Chapter) -> None:
     with pytest.raises(ChapterError, match="stopped at cell 4"):
         refresh(small, progress=False)
     assert small.path.read_bytes() == text
-
-
-def test_the_command_refuses_a_misspelt_chapter() -> None:
-    done = CliRunner().invoke(main, ["bigausian"])
-    assert done.exit_code == 1
-    assert done.stderr.startswith("Error: There is no chapter 'bigausian'")

@@ -1,10 +1,7 @@
 """A small chapter of our own: every kind of parameter, a figure, prose with numbers, and a cell that fails on request.
-
-``python -m tests.companion.notebooks.tiny FOLDER OUT [--resume] [name=value …]`` writes it into FOLDER and runs it.
 """
 
 import os
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -98,10 +95,3 @@ def figure(results):
     fig, axes = plt.subplots()
     axes.plot(results.table["R"], "o")
     return fig
-
-
-if __name__ == "__main__":
-    from companion.notebook.execute import execute
-
-    values = dict(word.split("=") for word in sys.argv[3:] if "=" in word)
-    execute(write(Path(sys.argv[1])), values, sys.argv[2], jobs=1, resume="--resume" in sys.argv)
