@@ -113,5 +113,5 @@ lock: setup ## resolve pyproject.toml into requirements.lock and requirements.tx
 	@$(BIN)/python -m pytest -q -k "lock or pins or registry" tests/companion/test_packaging.py
 
 clean: ## delete .venv, caches and build products
-	rm -rf $(VENV) .cache build dist *.egg-info _build book/_generated book/_build
+	rm -rf $(VENV) .cache build dist *.egg-info _build book/_generated
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

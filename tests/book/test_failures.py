@@ -92,5 +92,5 @@ def test_plain_jupyter_book_builds_the_book_without_warnings(root: Path, tmp_pat
     command = [JUPYTER_BOOK, "build", "book", "--config", "_config.yml", "-W", "-n", "--keep-going"]
     done = subprocess.run(command, cwd=clone, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
-    page = (clone / "book" / "_build" / "html" / "notebooks" / "05_bigaussian.html").read_text(encoding="utf-8")
+    page = (clone / "_build" / "html" / "notebooks" / "05_bigaussian.html").read_text(encoding="utf-8")
     assert "Figure 5.1 (the paper's Figure 1)" in page.replace("’", "'")
