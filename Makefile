@@ -77,8 +77,9 @@ test: setup ## set up, lint, then run every test but the slow ones: docstrings, 
 	@echo "test: the library, the companion, the book, and the notebooks"
 	@$(PYTEST) --durations=15 $(TESTS)
 
-test-all: setup compile ## set up, then run the slow tests too: the wheel, the book in a browser, every notebook from nothing
+test-all: setup compile ## set up, then run the slow tests too (wheel, browser, every notebook from nothing), and make processors
 	@$(PYTEST) -m "slow or not slow" --durations=15 $(TESTS)
+	@$(MAKE) --no-print-directory processors
 
 processors: setup ## run the library's tests as on other processors, with other BLAS loops, and on a busy machine
 	@$(BIN)/python tests/processors.py
