@@ -37,7 +37,7 @@ from .kernels import (
 from .landmarks import Landmarks, find_landmarks
 from .lipschitz import lipschitz_bound
 from .local_approximation import LocalApproximation
-from .objectives import LocalTraceError, Objective, RadialSKD, TraceError, WeightedSKD
+from .objectives import LocalTraceError, Objective, PredictionError, RadialSKD, TraceError, WeightedSKD
 from .radial_skd import radial_skd, skd_coefficient, squared_frobenius_norm
 from .samples import uniform_sample
 from .sources import Source, open_data
@@ -65,6 +65,7 @@ __all__ = [
     "NystromApproximation",
     "Objective",
     "Polynomial",
+    "PredictionError",
     "RadialSKD",
     "RationalQuadratic",
     "Source",

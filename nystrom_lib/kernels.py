@@ -115,6 +115,15 @@ class Kernel:
         with self._watched() as p:
             pairs.apply(self._address(action), t, p)
 
+    def _values_and_slopes(self, t: Array) -> tuple[Array, Array]:
+        """κ and κ' at an array of pair scalars, which is overwritten; from K² and its slope 2κκ'."""
+        values, slopes = t.reshape(-1), t.flatten()
+        self._apply(profiles.VALUE, values)
+        self._apply(profiles.SLOPE, slopes)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            slopes = np.where(values != 0.0, slopes / (2.0 * values), 0.0)
+        return values.reshape(t.shape), slopes.reshape(t.shape)
+
     def _address(self, action: int, kind: type = np.float64) -> int:
         """Where the compiled loop lies that does ``action`` (VALUE, SLOPE, CURVE) to a block of pair scalars."""
         return profiles.family_block(action, kind, self._family)
@@ -272,6 +281,10 @@ class Gaussian(Kernel):
 
     def _numbers(self) -> tuple[float, ...]:
         return (self.rho,)
+
+    def _values_and_slopes(self, t: Array) -> tuple[Array, Array]:
+        self._apply(profiles.VALUE, t.reshape(-1))
+        return t, -self.rho * t
 
     @property
     def constants(self) -> Constants:
