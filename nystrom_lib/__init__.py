@@ -10,8 +10,9 @@
 560.243 -> 302.91
 """
 
-from . import _environment  # noqa: F401, I001  (before numba is imported)
-from . import datasets
+from typing import TYPE_CHECKING, Any
+
+from . import _environment  # noqa: F401  (before numba is imported)
 from ._threads import threads
 from .approximation import NystromApproximation, nystrom_from_columns
 from .bandwidth import median_rho
@@ -45,6 +46,9 @@ from .starts import initial_sample
 from .steps import LBFGS, Adam, FixedStep, Momentum
 from .stochastic import one_sample_gradient, two_sample_gradient
 from .warming import warm_up
+
+if TYPE_CHECKING:
+    from . import datasets
 
 __version__ = "0.1.0"
 
@@ -100,3 +104,12 @@ __all__ = [
     "uniform_sample",
     "warm_up",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import ``datasets`` when it is first used: nothing else in the library reads files of points."""
+    if name == "datasets":
+        from importlib import import_module
+
+        return import_module(".datasets", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -10,18 +10,17 @@ import zipfile
 import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias, TypedDict, Unpack, get_args
+from typing import Any, TypedDict, Unpack, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _validation as check
+from .._columns import Column, ColumnError, column_positions
 from .._extras import needed
 from . import _text
 from ._dataset import Dataset
 from ._prepare import Missing, prepare
-
-Column: TypeAlias = str | int
 
 MAX_CATEGORIES = 100  #: of a column of words, with one_hot
 
@@ -167,7 +166,7 @@ def from_file(
             needed("pyarrow")
             frame = needed("pandas").read_parquet(place)
             values, columns = _frame_values(frame, options, what, lambda row: f"row {row}")
-    except _Refused:
+    except ColumnError:
         raise
     except UNREADABLE as error:
         raise ValueError(f"{place} cannot be read as {kind} data: {_first_line(error)}.") from error
@@ -176,10 +175,6 @@ def from_file(
 
 #: What pandas, numpy and the standard library raise for a file that is damaged or of another kind.
 UNREADABLE = (ValueError, OSError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, csv.Error)
-
-
-class _Refused(ValueError):
-    """The file can be read, but its columns cannot be used."""
 
 
 def _check_options(options: Options) -> None:
@@ -210,9 +205,9 @@ def _array_values(data: NDArray[Any], options: Options, what: str) -> tuple[NDAr
     if isinstance(data, np.ma.MaskedArray):
         data = np.ma.filled(data.astype(np.float64), np.nan)
     if data.ndim != 2:
-        raise _Refused(f"{what} has the shape {data.shape}; it must have a row per point, two dimensions in all.")
+        raise ColumnError(f"{what} has the shape {data.shape}; it must have a row per point, two dimensions in all.")
     if data.dtype.kind not in "biuf":
-        raise _Refused(f"{what} has the type {data.dtype}; it must hold real numbers.")
+        raise ColumnError(f"{what} has the type {data.dtype}; it must hold real numbers.")
     names = tuple(f"x{j}" for j in range(data.shape[1]))
     chosen = _chosen(names, options)
     mapped = isinstance(data, np.memmap) and data.dtype == "<f8" and data.flags.c_contiguous
@@ -241,7 +236,7 @@ def _frame_values(
         elif options.get("one_hot") and kind not in "cmM":
             words = sorted(column.dropna().unique(), key=str)
             if len(words) > MAX_CATEGORIES:
-                raise _Refused(
+                raise ColumnError(
                     f"{what} has {len(words):,} different words in {name!r}; one_hot takes at most {MAX_CATEGORIES}: "
                     "leave the column out with without=."
                 )
@@ -251,7 +246,7 @@ def _frame_values(
         else:
             refused.append(f"{name!r} ({_example(column, where)})")
     if refused:
-        raise _Refused(
+        raise ColumnError(
             f"{what} has columns that do not hold numbers: {', '.join(refused)}; leave them out with without=, or have "
             "words turned into numbers with one_hot=True."
         )
@@ -272,36 +267,8 @@ def _chosen(names: tuple[str, ...], options: Options) -> list[int]:
     """The positions of the chosen columns, at least one."""
     chosen = column_positions(names, options.get("columns"), options.get("without", ()))
     if not chosen:
-        raise _Refused("There is no column left; columns and without must leave at least one.")
+        raise ColumnError("There is no column left; columns and without must leave at least one.")
     return chosen
-
-
-def column_positions(names: tuple[str, ...], columns: Sequence[Column] | None, without: Sequence[Column]) -> list[int]:
-    """Which columns of the source are chosen, in the order asked for."""
-    for argument, value in (("columns", columns), ("without", without)):
-        if value is not None and (isinstance(value, str | bytes) or np.ndim(value) != 1):
-            raise _Refused(f"{argument} is {check.quoted(value)}; it must be a list of names or numbers.")
-    positions = (
-        list(range(len(names))) if columns is None else [_position(column, names, "columns") for column in columns]
-    )
-    if len(set(positions)) < len(positions):
-        raise _Refused(f"columns is {list(columns or ())!r}; it must name each column once.")
-    left_out = {_position(column, names, "without") for column in without}
-    return [position for position in positions if position not in left_out]
-
-
-def _position(column: Column, names: tuple[str, ...], argument: str) -> int:
-    """Which column of the source is meant: a name comes first, then a number from 0."""
-    wanted = str(column)
-    if names.count(wanted) > 1:
-        raise _Refused(f"{argument} names {column!r}, but several columns have that name; use their numbers from 0.")
-    if wanted in names:
-        return names.index(wanted)
-    if isinstance(column, int | np.integer) and not isinstance(column, bool) and 0 <= column < len(names):
-        return int(column)
-    hint = check.did_you_mean(wanted, names)
-    shown = ", ".join(map(repr, names[:20])) + (", …" if len(names) > 20 else "")
-    raise _Refused(f"{argument} names {check.quoted(column)}, which is no column{hint}; there are {shown}.")
 
 
 def _read_array(path: Path, array: str | None) -> NDArray[Any]:

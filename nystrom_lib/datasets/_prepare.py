@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from .._columns import named
 from ._dataset import Dataset, FloatArray, Removed, frozen, row_blocks, sha256_of
 
 Missing: TypeAlias = Literal["drop", "keep", "refuse"]
@@ -20,13 +21,6 @@ def check_ddof(ddof: int) -> None:
     """Refuse any other divisor than N and N − 1."""
     if isinstance(ddof, bool) or ddof not in (0, 1):
         raise ValueError(f"ddof is {ddof!r}; it must be 0 (divisor N) or 1 (divisor N - 1).")
-
-
-def named(columns: Sequence[str], chosen: NDArray[np.bool_]) -> str:
-    """List the chosen columns for a message: ``column 'a'`` or ``columns 'a', 'b'``."""
-    names = [repr(name) for name, wanted in zip(columns, chosen, strict=True) if wanted]
-    shown = ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
-    return ("column " if len(names) == 1 else "columns ") + shown
 
 
 def prepare(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import _validation as check
-from ..datasets._own import Column, column_positions
+from .._columns import Column, column_positions
 from .arrays import ArraySource, SlicedSource, said
 from .base import Progress, Source
 from .npy import open_npy

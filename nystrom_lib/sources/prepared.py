@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _validation as check
+from .._columns import named
 from .._validation import Array
-from ..datasets._prepare import named
 from .base import Indices, Progress, Source
 
 _ROUNDING = 1e-14  # a standard deviation below this part of the mean is that of a constant
