@@ -53,37 +53,6 @@ def test_step_of_the_theorem_never_increases_R(name: str) -> None:
     assert values[0] - values[1] >= 0.45 * 20 * step * np.sum(nl.radial_skd_gradient(kernel, X, S) ** 2)
 
 
-def test_recorded_values_and_path() -> None:
-    """Catches values recorded at other samples than those of the path, or off by one iteration."""
-    kernel, _ = pair("gaussian")
-    X, S = cloud(2, 50, 4)
-    norm2 = nl.squared_frobenius_norm(kernel, X)
-    result = nl.gradient_descent(kernel, X, S, step=1e-4, iterations=22, record_every=5, keep_path=True, constant=norm2)
-    assert result.path is not None
-    assert list(result.iterations) == [0, 5, 10, 15, 20, 22]
-    assert result.path.shape == (6, 4, 2)
-    assert np.array_equal(result.path[0], S) and np.array_equal(result.path[-1], result.sample)
-    expected = [nl.radial_skd(kernel, X, T, constant=norm2) for T in result.path]
-    assert result.values == pytest.approx(np.array(expected), rel=1e-12)
-    every = nl.gradient_descent(kernel, X, S, step=1e-4, iterations=22, keep_path=True)
-    assert every.path is not None
-    assert every.path.shape == (23, 4, 2) and len(every.values) == 0
-    assert np.array_equal(every.path[[0, 5, 10, 15, 20, 22]], result.path)
-    for before, after in zip(every.path[:-1], every.path[1:], strict=True):
-        gradient = nl.radial_skd_gradient(kernel, X, before)
-        assert after == pytest.approx(before - 1e-4 * gradient, rel=1e-13, abs=1e-15)
-
-
-def test_seed_draws_the_batches_one_would_supply() -> None:
-    """Catches a seeded descent that cannot be replayed from its batches."""
-    kernel, _ = pair("gaussian")
-    X, S = cloud(2, 50, 4)
-    seeded = nl.stochastic_gradient_descent(kernel, X, S, step=1e-4, iterations=30, batch_size=6, seed=42)
-    batches = nl.stochastic.draw_batch(50, 30 * 6, 42).reshape(30, 6)
-    supplied = nl.stochastic_gradient_descent(kernel, X, S, step=1e-4, iterations=30, batches=batches)
-    assert np.array_equal(seeded.sample, supplied.sample)
-
-
 def test_stochastic_descent_lowers_R_on_the_notebook_data() -> None:
     """Catches a stochastic step of the wrong scale (N/b twice, or not at all)."""
     kernel, X, S = nl.Gaussian(rho=16.0), notebook_data(), notebook_sample()

@@ -82,17 +82,10 @@ def test_every_descent_gains_with_every_kernel(kernel: str, method: str) -> None
 
 
 @pytest.mark.parametrize("method", OBJECTIVES)
-@pytest.mark.parametrize("rho", [1e-12, 1e-3, 1.0, 1e3, 1e12])
+@pytest.mark.parametrize("rho", [1e-100, 1e-12, 1e-3, 1e3, 1e12, 1e100])
 def test_very_wide_and_very_narrow_kernels(rho: float, method: str) -> None:
     X, _ = cloud(2, 120, 1)
     find(nl.Gaussian(rho), X, 9, method=method, iterations=25)
-
-
-@pytest.mark.parametrize("rho", [1e-100, 1e100])
-def test_absurd_kernels(rho: float) -> None:
-    X, _ = cloud(2, 40, 1)
-    for method in (*OBJECTIVES, *STARTS):
-        find(nl.Gaussian(rho), X, 5, method=method, iterations=5)
 
 
 def test_a_descent_that_gains_nothing_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:

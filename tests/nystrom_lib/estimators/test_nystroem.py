@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import subprocess
 import sys
 from typing import Any
@@ -204,12 +203,6 @@ def test_a_kernel_matrix_in_single_precision_is_not_taken_for_more() -> None:
     assert F @ F.T == pytest.approx(K, abs=5e-7)  # 1.5e-6 with pivots of noise
 
 
-def test_cross_validation_cuts_a_kernel_matrix_both_ways() -> None:
-    model = make_pipeline(Nystroem("precomputed", landmarks="uniform", n_components=10, random_state=0), Ridge(0.1))
-    search = GridSearchCV(model, {"ridge__alpha": [0.1, 1.0]}, cv=3).fit(rbf_kernel(X), y)
-    assert np.isfinite(search.best_score_)
-
-
 # -- landmarks ---------------------------------------------------------------------------------------------------
 
 
@@ -294,19 +287,6 @@ def test_sparse_goes_where_it_went(kernel: str) -> None:
         found = [inner_products(estimator, Z) for estimator in fitted for Z in (sparse, dense)]
         for other in found[1:]:
             assert other == pytest.approx(found[0], abs=1e-10)
-
-
-@pytest.mark.parametrize(
-    "parameters",
-    [{}, {"landmarks": X[:5]}, {"kernel": gp.Matern([1.0, 2.0, 3.0, 4.0])}, {"kernel": "cosine", "landmarks": [1, 2]},
-     {"kernel": nl.Matern(1.5, 2.0), "landmarks": "kmeans"}],
-    ids=repr,
-)  # fmt: skip
-def test_clones_and_pickles_do_the_same(parameters: dict[str, Any]) -> None:
-    estimator = Nystroem(**({"n_components": 5, "random_state": 0} | parameters)).fit(X)
-    wanted = estimator.transform(X)
-    assert np.array_equal(pickle.loads(pickle.dumps(estimator)).transform(X), wanted)
-    assert np.array_equal(clone(estimator).fit(X).transform(X), wanted)
 
 
 def test_their_parameters_are_ours() -> None:

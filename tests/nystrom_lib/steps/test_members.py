@@ -58,20 +58,6 @@ def test_the_fixed_step_on_the_radial_skd_is_gradient_descent_to_the_last_bit(ke
         assert np.array_equal(general.sample, paper.sample)
 
 
-@pytest.mark.parametrize("batch", [0, 9])
-def test_the_compiled_steps_are_the_common_ones(batch: int) -> None:
-    """Catches a step that is not S − γ∇R: rounding apart, both engines take the same ones."""
-    X, S = cloud(3, 80, 7)
-    objective, rule = nl.RadialSKD(KERNEL, X), nl.FixedStep(1e-3)
-    own, common = rule.engine(objective, S, batch), Engine(rule, objective, S, batch)
-    assert type(own) is not Engine
-    batches = np.random.default_rng(0).integers(0, 80, (40, batch))
-    for engine in (own, common):
-        engine.advance(batches, 0.0, 1 / 40)
-    assert own.take() == pytest.approx(common.take(), rel=1e-9, abs=1e-10)
-    assert np.abs(own.take() - S).max() > 1e-3
-
-
 @pytest.mark.parametrize("scale_free", [False, True])
 @pytest.mark.parametrize("decay", [False, True])
 @pytest.mark.parametrize("name", ["trace", "radial-skd", "weighted-skd"])
@@ -119,12 +105,6 @@ def test_momentum(beta: float, decay: bool) -> None:
         expected = expected - velocity
     run = nl.descend(objective, S, nl.Momentum(step, decay=decay, beta=beta), iterations=T, batch_size=10, seed=5)
     assert run.sample == pytest.approx(expected, rel=1e-11, abs=1e-12)
-
-
-def test_momentum_without_memory_is_a_fixed_step() -> None:
-    objective, S = problem()
-    still = nl.descend(objective, S, nl.Momentum(1e-3, beta=0.0, decay=False), iterations=20)
-    assert np.array_equal(still.sample, nl.descend(objective, S, nl.FixedStep(1e-3), iterations=20).sample)
 
 
 # --- Adam ---------------------------------------------------------------------------------------------------------
