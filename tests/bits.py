@@ -1,4 +1,4 @@
-"""The same bits whatever the number of threads: a module says what by its ``digests()``, this compares."""
+"""Results are bit-for-bit the same on any number of threads: modules give ``digests()``, this compares them."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ import numpy as np
 _ROOT = Path(__file__).parents[1]
 _SCRIPT = """
 import json
-from {module} import digests
+from tests.bits import all_digests
 import nystrom_lib as nl
 result = []
 for k in (1, 2, 4, 1):
     with nl.threads(k):
-        result.append(digests())
+        result.append(all_digests({modules}))
 print(json.dumps(result))
 """
 
@@ -30,16 +30,22 @@ def digest(*values: object) -> str:
     return hashlib.sha256(b"".join(np.ascontiguousarray(value).tobytes() for value in values)).hexdigest()[:16]
 
 
-def differing(module: str) -> list[str]:
-    """The digests of a module that are not the same on 1, 2, 4 and again 1 threads, and in this process.
+def all_digests(modules: list[str]) -> dict[str, str]:
+    """The digests of several modules of ``tests.nystrom_lib``."""
+    found = {name: import_module(f"tests.nystrom_lib.{name}").digests() for name in modules}
+    return {f"{name}: {what}": value for name, values in found.items() for what, value in values.items()}
+
+
+def differing(modules: list[str]) -> list[str]:
+    """The digests that are not the same on 1, 2, 4 and again 1 threads, and in this process.
 
     They are computed in a process of its own, for numba fixes its pool at import.
     """
     environment = {**os.environ, "NUMBA_NUM_THREADS": "4"}
-    command = [sys.executable, "-c", _SCRIPT.format(module=module)]
+    command = [sys.executable, "-c", _SCRIPT.format(modules=modules)]
     run = subprocess.run(command, cwd=_ROOT, env=environment, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
-    here: dict[str, str] = import_module(module).digests()
+    here = all_digests(modules)
     runs = [*json.loads(run.stdout), here]
-    assert here and all(set(each) == set(here) for each in runs)
+    assert all(set(each) == set(here) for each in runs)
     return [what for what in here if len({each[what] for each in runs}) > 1]
