@@ -1,7 +1,7 @@
-"""The claims of the paper, judged: each by a statistic and thresholds that were fixed before the results were seen.
+"""The claims of the paper, judged by rules that were fixed early, and by our reading now.
 
-``declared`` holds what was fixed; the modules beside it measure and decide; ``page`` writes it up. In a terminal,
-``python -m companion.claims`` judges all of them.
+``declared`` holds the rules, ``readings`` our reading of each claim; the other modules measure and decide; ``page``
+writes it up. In a terminal, ``python -m companion.claims`` judges all claims.
 """
 
 from __future__ import annotations

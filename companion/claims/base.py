@@ -35,7 +35,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Check:
-    """A check that was added to a claim later, declared as the claim was: before its own result was computed.
+    """A check that was added to a claim later, with what was known of its result by then.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of the paper, and how it is to be judged: all of it fixed before the results are looked at.
+    """A claim of the paper, and how it is to be judged, with what was known of the result when that was written.
 
     Attributes
     ----------
@@ -149,7 +149,7 @@ class Verdict:
     later : Outcome, optional
         What the claim's later check found.
     beside : str
-        What a reader must know to weigh the verdict; it changes nothing in it.
+        Further numbers; they change nothing in the verdict.
     """
 
     claim: Claim

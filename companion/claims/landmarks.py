@@ -138,8 +138,8 @@ def _one_seed(claim: Claim, rho: str, moved: Movement) -> str:
     far = (moved.spacings >= claim.limit("far")).mean(axis=1) >= claim.limit("some")
     wound = (moved.winding >= claim.limit("winding")).mean(axis=1) >= claim.limit("complex")
     return (
-        f"{rho}: the verdict is that of one seed; of {len(far)} descents {int(far.sum())} would pass “far” and "
-        f"{int(wound.sum())} “complex”, {int((far & wound).sum())} both."
+        f"{rho}: the rule judges the descent from one seed; of {len(far)} descents {int(far.sum())} would pass “far” "
+        f"and {int(wound.sum())} “complex”, {int((far & wound).sum())} both."
     )
 
 

@@ -10,6 +10,7 @@ from ..chapters import CHAPTERS
 from ..wording import markdown_table
 from .base import Check, Claim, Evidence, Finding, Table, Verdict, sentence
 from .declared import COMMITS, FIRST, LATER
+from .readings import Judgement, reading
 
 _GROUPS = {
     "R": "The radial SKD and the criteria",
@@ -62,7 +63,7 @@ def page(verdicts: Sequence[Verdict]) -> str:
     verdicts : sequence of Verdict
         From :func:`~companion.claims.judge`.
     """
-    parts = [summary(verdicts), _overview(verdicts)]
+    parts = [_counts(verdicts), _overview(verdicts)]
     for letter, title in _GROUPS.items():
         group = [verdict for verdict in verdicts if verdict.claim.id.startswith(letter)]
         if group:
@@ -70,53 +71,75 @@ def page(verdicts: Sequence[Verdict]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def _counts(verdicts: Sequence[Verdict]) -> str:
+    """How many claims hold by the rules, and by our readings."""
+    count = {each: sum(reading(verdict).judgement is each for verdict in verdicts) for each in Judgement}
+    return (
+        f"By the rules: {summary(verdicts)[0].lower()}{summary(verdicts)[1:]} By our reading now: "
+        + ", ".join(f"{count[each]} “{each}”" for each in Judgement)
+        + "."
+    )
+
+
 def _overview(verdicts: Iterable[Verdict]) -> str:
     rows = [
-        (f"{{ref}}`{each.claim.id} <claim-{each.claim.id}>`", str(each.finding), escape(each.claim.says))
+        (
+            f"{{ref}}`{each.claim.id} <claim-{each.claim.id}>`",
+            str(each.finding),
+            str(reading(each).judgement),
+            escape(each.claim.says),
+        )
         for each in verdicts
     ]
-    return markdown_table(("claim", "verdict", "what the paper says"), rows)
+    return markdown_table(("claim", "by the rule", "our reading now", "what the paper says"), rows)
 
 
 def _card(verdict: Verdict) -> str:
-    claim = verdict.claim
+    claim, ours = verdict.claim, reading(verdict)
     lines = [
         f"(claim-{claim.id})=",
-        f"### {claim.id}: {verdict.finding}",
+        f"### {claim.id}",
         "",
         f"**Paper {claim.section}**: {escape(claim.says)}",
         "",
         f"**Measured**: {escape(verdict.measured)}",
         "",
-        f"**Verdict: {verdict.finding}.** {escape(verdict.why)}",
+        f"**{_by_the_rule(claim)}: {verdict.finding}.** {escape(verdict.why)}",
+        "",
+        f"**Our reading now, made after seeing the results: {ours.judgement}.** {escape(ours.why)}",
         "",
         *_afterwards(verdict),
         f"**Evidence**: {', '.join(_link(each) for each in verdict.evidence)}.",
         "",
-        _dropdown("How it was to be decided, written down before the results", _declared(claim)),
-        *(
-            ["", _dropdown("The later check, written down before its result", _check(claim.later))]
-            if claim.later
-            else []
-        ),
+        _dropdown("The rule, with its statistic and thresholds", _declared(claim)),
+        *(["", _dropdown("The rule of the later check", _check(claim.later))] if claim.later else []),
     ]
     if verdict.tables:
         lines += ["", _dropdown("All the numbers", "\n\n".join(_captioned(table) for table in verdict.tables))]
     return "\n".join(lines)
 
 
+def _by_the_rule(claim: Claim) -> str:
+    """Whose rule decides, and what was known when it was written."""
+    if claim.later and claim.later.decides:
+        return f"By a check added on {LATER}, when its result was known"
+    if claim.known and not claim.known.startswith("nothing"):
+        return "By the rule, written when part of the result was known"
+    return "By the rule written beforehand"
+
+
 def _afterwards(verdict: Verdict) -> list[str]:
-    """What was asked later, and what to read beside the verdict."""
+    """The outcome of a later check, and further numbers."""
     lines = []
     if verdict.later and verdict.claim.later:
         check = verdict.later
         lines += [
-            f"**Asked later** ({LATER}). {escape(verdict.claim.later.why)} {escape(check.measured)} "
+            f"**A check added on {LATER}.** {escape(verdict.claim.later.why)} {escape(check.measured)} "
             f"*{sentence(check.finding)}* {escape(check.why)}",
             "",
         ]
     if verdict.beside:
-        lines += [f"**To read beside it** ({LATER}). {escape(verdict.beside)}", ""]
+        lines += [f"**Further numbers.** {escape(verdict.beside)}", ""]
     return lines
 
 
@@ -197,12 +220,19 @@ def plain(verdicts: Sequence[Verdict]) -> str:
 
 def _paragraph(verdict: Verdict) -> str:
     claim = verdict.claim
-    lines = [f"{claim.id} (paper {claim.section}): {verdict.finding}"]
-    parts = [("paper", claim.says), ("measured", verdict.measured), ("why", verdict.why)]
+    lines = [f"{claim.id} (paper {claim.section})"]
+    ours = reading(verdict)
+    parts = [
+        ("paper", claim.says),
+        ("measured", verdict.measured),
+        (_by_the_rule(claim), f"{verdict.finding}. {verdict.why}"),
+        ("Our reading now", f"{ours.judgement}. {ours.why}"),
+    ]
     if verdict.later:
-        parts.append(("later", f"{verdict.later.finding}: {verdict.later.measured} {verdict.later.why}"))
+        check = verdict.later
+        parts.append((f"A check added on {LATER}", f"{check.finding}. {check.measured} {check.why}"))
     if verdict.beside:
-        parts.append(("beside", verdict.beside))
+        parts.append(("Further numbers", verdict.beside))
     for label, text in parts:
         lines.append(textwrap.fill(f"{label}: {text}", _WIDTH, initial_indent="  ", subsequent_indent="    "))
     return "\n".join(lines)

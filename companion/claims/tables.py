@@ -297,11 +297,9 @@ def _as_a_boxplot_reads(results: Mapping[str, Results]) -> str:
     numbers = "; ".join(f"{name}: {' / '.join(number(value, 2) for value in row)}" for name, row in rows.items())
     behind = sum(row[2] < min(row[:2]) for row in rows.values())
     return (
-        "The verdict depends on the statistic. The rule compares the parts of the factors that are kept; a reader of "
-        "the paper's boxplots sees how far the boxes are apart. The difference of the medians over the mean "
-        f"interquartile range, for E_tr / E_F / E_sp: {numbers}. By this reading the spectral norm gains least in "
-        f"{behind} of {len(rows)} settings, as the paper says; by the rule it gains no less. The reading decides, "
-        "and the paper does not give one."
+        "The rule compares the parts of the factors that are kept; a reader of the paper's boxplots sees how far the "
+        "boxes are apart. The difference of the medians over the mean interquartile range, for E_tr / E_F / E_sp: "
+        f"{numbers}. It is smallest for the spectral norm in {behind} of {len(rows)} settings."
     )
 
 
@@ -408,11 +406,10 @@ def _unfair(results: Mapping[str, Results]) -> str:
     apart = sum(improvement(each).gap > 0 for each in changes.values())
     ratio = IMPROVEMENT["ratio"].value
     return (
-        f"The rule asks that the median fall to {ratio:g} of what it was, and overlooks that a factor cannot fall "
-        f"below 1: one that begins below {1.0 / ratio:g} cannot pass, and one that begins a little above hardly can. "
-        "Of the excess E_tr − 1, which is all that can be lost, this part "
+        f"The rule asks that the median fall to {ratio:g} of what it was. But a factor cannot fall below 1: one that "
+        f"begins below {1.0 / ratio:g} cannot pass. Of the excess E_tr − 1, which is all that can be lost, this part "
         f"is left: {left}. Every repetition improves E_tr in {every} of {len(changes)} settings, and its boxes are "
-        f"apart in {apart}. A reader of the boxplots would call that clear."
+        f"apart in {apart}."
     )
 
 
@@ -510,9 +507,9 @@ def _noise(claim: Claim, results: Results, late: float) -> str:
     tail = R[-max(2, len(R) // 5) :]
     scatter = float(np.abs(np.diff(tail)).mean()) / float(R[0] - R[-1])
     return (
-        f"“Not completed” rests on one stochastic descent, whose R changes from record to record by "
+        "For “not completed” the rule looks at one stochastic descent, whose R changes from record to record by "
         f"{percent(scatter)} of its whole fall (mean over the last fifth): {percent(late)} against the threshold of "
-        f"{percent(claim.limit('unfinished'))} is within the noise, and says little either way."
+        f"{percent(claim.limit('unfinished'))} is within the noise."
     )
 
 
@@ -604,8 +601,7 @@ def miniboone_timings(claim: Claim, stored: Archive) -> Verdict:
         "plain C does the same work as the paper's program, which for the trace norm is not known."
         + (f" Scaled, not run in full: {timings['scaled']}." if "scaled" in timings else ""),
         {**numbers, "stand_in": stand_in},
-        beside=f"{in_order(ours)} At this size the trace norm is nothing to be avoided. (Until then this page spoke of "
-        "a laptop; the paper does not, it names its processor.)",
+        beside=f"{in_order(ours)} At this size the trace norm is nothing to be avoided.",
     )
 
 

@@ -1,7 +1,13 @@
 """What is declared: every claim, with how it is decided."""
 
+from companion.claims import CLAIMS
 from companion.claims.base import by_share, together
+from companion.claims.readings import READINGS
 from tests.companion.claims import FAILS, HOLDS, IN_PART, UNTESTABLE
+
+
+def test_every_claim_has_a_reading() -> None:
+    assert sorted(READINGS) == sorted(CLAIMS)
 
 
 def test_parts_make_a_whole() -> None:
