@@ -42,8 +42,8 @@ def generate(source: Path, results: Path, chapters: Sequence[Chapter], executed:
     parts = {
         "answer.svg": landing.figure_svg(stored),
         "answer.md": landing.figure_block(landing.alt_text(stored)),
-        "verdict.md": landing.cards([landing.verdict(verdicts)]),
-        "numbers.md": landing.cards(landing.numbers(stored)),
+        "verdict.md": landing.answer(stored),
+        "numbers.md": f"{landing.table(stored)}\n{landing.CAPTION}",
         "citation.md": landing.citation(),
         "claims.md": claims.page(verdicts),
         "learned.md": learned.page(stored),

@@ -1,14 +1,10 @@
-"""The landing page's figure, verdict and four numbers, from the stored results."""
+"""The landing page's figure, answer and numbers for each experiment, from the stored results."""
 
 from __future__ import annotations
 
 import textwrap
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
 import pandas as pd
 import yaml
 
@@ -17,22 +13,13 @@ from ..experiments.paper import PAPER
 from ..results.archive import Archive
 from ..results.summary import change
 from ..results.table import Results
-from ..wording import number, percent
+from ..wording import listed, markdown_table, number, percent
 from .errors import BookError
 from .learned import TITLES
 
 #: The bi-Gaussian experiments with the ρ that the paper prints, and with that of the authors' notebook.
 NOTEBOOK = [name for name in TITLES if name.endswith("-rho16")]
 PRINTED = [name for name in TITLES if name.startswith("figure-2") and name not in NOTEBOOK]
-
-
-@dataclass(frozen=True)
-class Number:
-    """A number of the landing page, and the sentence that says what it is."""
-
-    value: str
-    meaning: str
-    page: str
 
 
 def load(archive: Archive) -> dict[str, Results]:
@@ -77,68 +64,52 @@ def _medians(results: Results) -> tuple[str, str]:
     return number(before), number(after)
 
 
-def verdict(verdicts: Sequence[Any]) -> Number:
-    """How many claims hold."""
-    by_word = Counter(str(each.finding) for each in verdicts)
-    others = ", ".join(f"{count} “{finding}”" for finding, count in by_word.items() if finding != "holds")
-    return Number(
-        f"{by_word['holds']} of {len(verdicts)} claims",
-        "of the paper hold as stated" + (f"; the others: {others}." if others else "."),
-        "claims",
-    )
+#: The rows of the table: data, the setting that varies, the chapter and its experiments.
+ROWS: Sequence[tuple[str, str, str, list[str]]] = [
+    ("bi-Gaussian, ρ = 1 as printed", "n", "05_bigaussian", PRINTED),
+    ("bi-Gaussian, ρ = 16 as in the authors' notebook", "n", "05_bigaussian", NOTEBOOK),
+    ("Abalone, n = 50", "ρ", "06_abalone", [name for name in TITLES if name.startswith("figure-3")]),
+    ("MAGIC, ρ = 0.2", "n", "07_magic", [name for name in TITLES if name.startswith("figure-4")]),
+]
 
 
-def numbers(results: Mapping[str, Results]) -> list[Number]:
-    """The four numbers."""
-    better = {name: change(results[name], "trace").better for name in TITLES}
-    paper = np.concatenate([better[name] for name in TITLES if name not in NOTEBOOK])
-    printed = np.concatenate([better[name] for name in PRINTED])
-    notebook = np.concatenate([better[name] for name in NOTEBOOK])
-    four = [
-        Number(
-            percent(paper.mean()),
-            f"of {len(paper):,} samples, drawn at random and then moved by the descent as the paper prints it, "
-            "approximate the kernel matrix better than before, in the trace norm. On the bi-Gaussian data alone it is "
-            f"{percent(printed.mean())} of {len(printed):,} with ρ = 1 as printed, and {percent(notebook.mean())} with "
-            "ρ = 16, which is that of the authors' notebook.",
-            "learned",
+def answer(results: Mapping[str, Results]) -> str:
+    """In how many experiments the trace error falls in every sample, and what happens in the others."""
+    shares = {name: change(results[name], "trace").improved for name in TITLES}
+    others = [name for name in TITLES if shares[name] < 1.0]
+    words = f"In {len(TITLES) - len(others)} of {len(TITLES)} experiments every sample ends with a smaller trace error."
+    if others:
+        shown = [f"{percent(shares[name])} of the samples in “{TITLES[name]}”" for name in others]
+        words += f" In the others the error falls for {listed(shown)}."
+    return words + "\n"
+
+
+def table(results: Mapping[str, Results], links: bool = True) -> str:
+    """The trace error before and after, and how often it falls, by experiment."""
+    rows = []
+    for title, symbol, chapter, names in ROWS:
+        shown = [results[name] for name in names]
+        settings = ", ".join(f"{_setting(each, symbol):g}" for each in shown)
+        rows.append(
+            [
+                f"{{doc}}`{title} </notebooks/{chapter}>`" if links else title,
+                f"{symbol} = {settings}",
+                "; ".join(" → ".join(_medians(each)) for each in shown),
+                ", ".join(percent(change(each, "trace").improved) for each in shown)
+                + f" of {shown[0].experiment.m:,}",
+            ]
         )
-    ]
-    for name, page in (
-        ("figure-2-n50", "notebooks/05_bigaussian"),
-        ("figure-3-rho1", "notebooks/06_abalone"),
-        ("figure-4-n200", "notebooks/07_magic"),
-    ):
-        where = TITLES[name].replace("Bi-Gaussian", "the bi-Gaussian data")
-        beside = ""
-        if f"{name}-rho16" in TITLES:
-            beside = f" With ρ = 16, which the paper does not print: {' → '.join(_medians(results[f'{name}-rho16']))}."
-        four.append(
-            Number(
-                " → ".join(_medians(results[name])),
-                f"is how the trace error changes on {where}: medians over {results[name].experiment.m:,} samples, "
-                f"in multiples of the smallest error possible at that rank.{beside}",
-                page,
-            )
-        )
-    return four
+    return markdown_table(["data", "setting", "error before → after", "smaller in"], rows) + "\n"
 
 
-def cards(shown: Sequence[Number]) -> str:
-    """The numbers as cards, at most two beside each other, each a link to where it comes from."""
-    across = min(2, len(shown))
-    lines = [f"::::{{grid}} 1 {across} {across} {across}", ":gutter: 3", ":class-container: numbers", ""]
-    for each in shown:
-        lines += [
-            f":::{{grid-item-card}} {each.value}",
-            f":link: /{each.page}",
-            ":link-type: doc",
-            ":class-title: number",
-            each.meaning,
-            ":::",
-            "",
-        ]
-    return "\n".join([*lines, "::::", ""])
+def _setting(results: Results, symbol: str) -> float:
+    return results.experiment.n if symbol == "n" else results.experiment.kernel.to_plain()["rho"]
+
+
+CAPTION = (
+    "Trace error in multiples of the smallest possible at the same rank, medians over the samples of each experiment; "
+    "and the share of the samples whose error is smaller after the descent than before.\n"
+)
 
 
 def figure_block(alt: str) -> str:

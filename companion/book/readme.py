@@ -20,12 +20,12 @@ BEGIN, END = "<!-- results: written by python -m companion.book.readme -->", "<!
 def block(results: Path = RESULTS) -> str:
     """The lines between the two marks."""
     archive = Archive(results)
-    numbers = landing.numbers(landing.load(archive))
-    lines = [f"- **{number.value}** {number.meaning}" for number in numbers]
-    timings = archive.timings()
+    stored, timings = landing.load(archive), archive.timings()
+    lines = [landing.table(stored, links=False), landing.CAPTION]
     if timings is not None:
-        lines.append(_speed(timings))
-    return "\n".join([BEGIN, *lines, "", beyond_answers.story(beyond_answers.stored_answers(results)), END])
+        lines += [_speed(timings), ""]
+    story = beyond_answers.story(beyond_answers.stored_answers(results), arena="chapter 13 of the book")
+    return "\n".join([BEGIN, *lines, story, END])
 
 
 def _speed(timings: dict[str, Any]) -> str:
@@ -40,7 +40,7 @@ def _speed(timings: dict[str, Any]) -> str:
     ]
     data = "a stand-in for MiniBooNE, of the same size" if timings["stand_in"] else "MiniBooNE"
     return (
-        f"- On {data} ({timings['N']:,} points): {', '.join(times)}. Ours on {stored_threads(timings)} and plain C on "
+        f"On {data} ({timings['N']:,} points): {', '.join(times)}. Ours on {stored_threads(timings)} and plain C on "
         f"one, on {timings['machine']}; the paper's on {PAPER_MACHINE}."
     )
 
