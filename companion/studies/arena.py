@@ -55,3 +55,18 @@ def recommended(table: pd.DataFrame, budgets: Sequence[float]) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(rows)
+
+
+def compared(table: pd.DataFrame, way: str, descent: str, budgets: Sequence[float]) -> pd.DataFrame:
+    """For each budget of a descent: on how many problems a way that ends by itself has at most the same median error.
+
+    The other columns have the lowest and the highest quotient of the two errors.
+    """
+    errors = table[table["way"] == way].set_index("problem")["E_tr"]
+    rows = []
+    for budget in budgets:
+        others = table[(table["way"] == descent) & (table["budget"] == budget)].set_index("problem")["E_tr"]
+        quotients = errors / others
+        as_good = f"{int((quotients <= 1.0).sum())} of {len(quotients)}"
+        rows.append((f"{budget:g}", as_good, quotients.min(), quotients.max()))
+    return pd.DataFrame(rows, columns=["seconds for the descent", "at or below it on", "smallest quotient", "largest"])

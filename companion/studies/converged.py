@@ -1,6 +1,6 @@
-"""Three objectives compared with one start, one optimiser, and descents that end by themselves.
+"""Three objectives compared with one start, one optimiser, and descents to convergence.
 
-``python -m companion.studies.converged`` computes ``results/beyond/converged.json`` again, in about half an hour.
+``python -m companion.studies.converged`` computes ``results/beyond/converged.json`` again, in a quarter of an hour.
 """
 
 from __future__ import annotations
@@ -42,16 +42,43 @@ ALL = np.empty(0, dtype=np.int64)
 Row = dict[str, Any]
 
 
-def rows(problems: Iterable[str] = tuple(PROBLEMS), repetitions: int = REPETITIONS) -> Iterator[Row]:
-    """The trace error at the start and at the end of each descent."""
+def rows(
+    problems: Iterable[str] = tuple(PROBLEMS),
+    repetitions: int = REPETITIONS,
+    *,
+    most: int | None = None,
+    n: int | None = None,
+    steps: int = MOST,
+) -> Iterator[Row]:
+    """The trace error at the start and at the end of each descent.
+
+    Parameters
+    ----------
+    problems : iterable of str
+        Which problems.
+    repetitions : int
+        Samples of each kind.
+    most, n : int, optional
+        Points and landmarks at most.
+    steps : int
+        Steps of a descent at most.
+    """
     for name in problems:
         this = PROBLEMS[name]
-        kernel, data = nl.Gaussian(rho=this.rho), np.asarray(this.data.load(SEED).X)
+        kernel, data = nl.Gaussian(rho=this.rho), np.asarray(this.points(most).load(SEED).X)
         for start, j in itertools.product(STARTS, range(repetitions)):
-            sample = nl.initial_sample(kernel, data, this.n, start, seed=seed_for(SEED, Axis.INITIAL_SAMPLE, j))
+            seed = seed_for(SEED, Axis.INITIAL_SAMPLE, j)
+            sample = nl.initial_sample(kernel, data, min(n or this.n, this.n), start, seed=seed)
             for objective in OBJECTIVES:
                 key = {"problem": name, "start": start, "repetition": j, "objective": objective}
-                yield key | descend(objective, kernel, data, sample)
+                yield key | descend(objective, kernel, data, sample, steps)
+
+
+def ratios(table: pd.DataFrame) -> pd.DataFrame:
+    """For each problem and start: the error left by each discrepancy over that left by the trace error, medians."""
+    ends = table.pivot(index=["problem", "start", "repetition"], columns="objective", values="after")
+    over = ends[["radial", "weighted"]].div(ends["trace"], axis=0)
+    return over.groupby(["problem", "start"], sort=False).median().unstack("start")
 
 
 def descend(objective: str, kernel: nl.Kernel, data: Any, sample: Any, most: int = MOST) -> Row:
