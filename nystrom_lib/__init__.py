@@ -41,6 +41,7 @@ from .local_approximation import LocalApproximation
 from .objectives import LocalTraceError, Objective, PredictionError, RadialSKD, TraceError, WeightedSKD
 from .radial_skd import radial_skd, skd_coefficient, squared_frobenius_norm
 from .samples import uniform_sample
+from .saved import load_landmarks
 from .sources import Source, open_data
 from .starts import initial_sample
 from .steps import LBFGS, Adam, FixedStep, Momentum
@@ -86,6 +87,7 @@ __all__ = [
     "initial_sample",
     "largest_hessian_eigenvalue",
     "lipschitz_bound",
+    "load_landmarks",
     "median_rho",
     "nystrom_errors",
     "nystrom_from_columns",

@@ -94,6 +94,11 @@ class Landmarks:
             raise ValueError("These landmarks were stored without their data, so bounds cannot be computed.")
         return self.problem
 
+    def __repr__(self) -> str:
+        n, d = self.sample.shape
+        head = f"Landmarks(n={n}, d={d}, method={self.method!r}, error={self.error:.4g}"
+        return "\n  ".join((f"{head}, relative_error={self.relative_error:.4g}, steps={self.steps})", *self.reasons))
+
     def __getstate__(self) -> dict[str, Any]:
         """The data do not go along when landmarks are pickled; bounds computed before do."""
         return {**self.__dict__, "problem": None}

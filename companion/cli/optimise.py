@@ -199,6 +199,7 @@ def optimise(
     click.echo(report)
     for what, path in saved.items():
         click.echo(f"{what:<10} {path}")
+    click.echo(f"\nTo use them, for points X in the units of the file:\n\n{_use(saved['record'])}")
 
 
 # -- doing it --------------------------------------------------------------------------------------------------
@@ -263,7 +264,10 @@ def _report(optimised: Optimised, seconds: float, stop: threading.Event) -> str:
     data, n = optimised.dataset, optimised.request.n
     left_out = "".join(f"; {reason}: {count:,}" for reason, count in data.removed if count)
     rows = [["before", f"{optimised.before:.6g}", ""], ["after", f"{optimised.after:.6g}", _change(optimised)]]
-    words = []
+    words = [
+        "Before is the sample that the descent began at, after are the landmarks: "
+        f"{_percent(optimised.after / data.N, optimised.result.diagonal)} of the trace of the kernel matrix is left."
+    ]
     if stop.is_set():
         words.append("The descent was stopped; these are the best landmarks it had found.")
     else:
@@ -282,7 +286,7 @@ def _report(optimised: Optimised, seconds: float, stop: threading.Event) -> str:
         )
     lines = [
         f"{data.name}: N = {data.N:,}, d = {data.d}{left_out}",
-        *(f"  {reason}" for reason in optimised.reasons),
+        *(f"  {reason}" for reason in (_rho(optimised), *optimised.result.reasons)),
         "",
         table(["trace error", "", ""], rows, right=[1]),
         "",
@@ -292,12 +296,27 @@ def _report(optimised: Optimised, seconds: float, stop: threading.Event) -> str:
     return "\n".join(lines)
 
 
+def _use(record: Path) -> str:
+    """Two lines of Python that load the result."""
+    return f"    landmarks = nystrom_lib.load_landmarks({str(record)!r})\n    features = landmarks.features(X)"
+
+
 def _sure(estimate: Estimate) -> str:
     low, high = estimate.bounds
     return (
         f"The errors are estimated from {estimate.points:,} points (--exact: from all); the one after is between "
         f"{low:.6g} and {high:.6g} with at least {100 * estimate.confidence:g} % confidence."
     )
+
+
+def _percent(error: float, whole: float) -> str:
+    return f"{100 * error / whole:.3g} %" if whole > 0 else "nothing"
+
+
+def _rho(optimised: Optimised) -> str:
+    """The choice of ρ, which is that of the kernel of the standardised data."""
+    of = "" if optimised.dataset.mean is None else " (of the standardised data)"
+    return optimised.chosen.reason.replace(",", f"{of},", 1)
 
 
 def _full_report() -> int:
@@ -375,7 +394,7 @@ def _reason(error: OSError) -> str:
 
 def _write(optimised: Optimised, out: Path) -> dict[str, Path]:
     record = out.with_suffix(".json")
-    text = json.dumps(optimised.record(), indent=1, ensure_ascii=False) + "\n"
+    text = json.dumps(optimised.record() | {"landmarks": out.name}, indent=1, ensure_ascii=False) + "\n"
     if out.suffix.lower() == ".csv":
         write_text(out, optimised.frame().to_csv(index=False))
     else:

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import signal
+import textwrap
 import threading
 from importlib import import_module
 from pathlib import Path
@@ -194,3 +195,21 @@ def test_ctrl_c_keeps_the_best_so_far(tmp_path: Path, monkeypatch: pytest.Monkey
     assert "The descent was stopped; these are the best landmarks it had found." in out
     assert np.load(tmp_path / "landmarks.npy").shape == (20, 2)
     assert printed(out, "after") <= printed(out, "before")
+
+
+def test_two_lines_of_python_load_the_result(optimised: tuple[Path, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Catches features of landmarks in units that the kernel does not have."""
+    folder, said = optimised
+    monkeypatch.chdir(folder)
+    loading = said.split("for points X in the units of the file:")[1]
+    X = np.load("mine.npy") * 1.01
+    names: dict[str, Any] = {"nystrom_lib": nl, "X": X}
+    exec(textwrap.dedent(loading), names)
+    saved, features = names["landmarks"], names["features"]
+    known = json.loads(Path("mine.json").read_text(encoding="utf-8"))
+    scaled = (X - known["standardisation"]["mean"]) / known["standardisation"]["scale"]
+    assert saved.columns == tuple(known["columns"]) and "(of the standardised data)" in said
+    assert features @ features.T == pytest.approx(saved.approximation.matrix(scaled), abs=1e-12)
+    data = data_of(known)
+    relative = nl.nystrom_errors(saved.kernel, data, saved.scaled(saved.landmarks), "trace").trace / len(data)
+    assert f"{100 * relative:.3g} % of the trace of the kernel matrix is left" in said
