@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.gaussian_process.kernels import Kernel as GaussianProcessKernel
 from sklearn.utils import check_random_state
@@ -30,14 +31,14 @@ from ..starts import STARTS, initial_indices, initial_sample
 from .features import ColumnFeatures, KernelFeatures
 from .kernels import NAMES, OWN_NAMES, Columns, Meaning, Precomputed, meant
 
-OPTIMISED = ("optimised", *OBJECTIVES)  #: these move points, by the kernel's derivatives
+OPTIMISED = ("optimised", "optimized", *OBJECTIVES)  #: these move points, by the kernel's derivatives
 
 
 class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     r"""Approximate a kernel map by the features of landmarks: ``sklearn.kernel_approximation.Nystroem``, with
     landmarks that may be optimised.
 
-    Parameters and attributes are scikit-learn's, with one more, ``landmarks``. The inner products of the features are
+    Parameters and attributes are scikit-learn's, and some more. The inner products of the features are
     the Nyström approximation of Eq. (2), :math:`\langle f(x), f(y)\rangle = \hat K(x, y)`, as in scikit-learn. There
     they come from a symmetric root of :math:`\mathbf K_S`, here from a Cholesky factor with pivoting: the two differ by
     a rotation, which models that only look at inner products or norms (ridge, logistic regression, linear SVM, PCA,
@@ -64,13 +65,17 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     n_jobs
         How many threads; None leaves it to the library (:func:`nystrom_lib.threads`). Results do not depend on it.
     landmarks
-        ``"optimised"``: moved to where the trace error is small, by :func:`nystrom_lib.find_landmarks`; ``"trace"``,
-        ``"local-trace"``, ``"radial-skd"`` or ``"weighted-skd"`` name what to descend on.
+        ``"optimised"`` or ``"optimized"``: moved to where the trace error is small, by
+        :func:`nystrom_lib.find_landmarks`; ``"trace"``, ``"local-trace"``, ``"radial-skd"`` or ``"weighted-skd"``
+        name what to descend on.
         ``"uniform"``: samples, each as likely as any other, and with the same ``random_state`` the same that
         scikit-learn draws. ``"kmeans"``, ``"kmeans++"``, ``"rpcholesky"``, ``"greedy"``, ``"herding"``,
         ``"leverage"``: as in :func:`nystrom_lib.initial_sample`.
         An array with a row for each point has the landmarks themselves, and one of whole numbers, in one dimension,
         which samples they are.
+    seconds, iterations
+        The effort for landmarks that are moved: seconds of wall clock, steps, or both, whichever ends first; None
+        leaves it to :func:`nystrom_lib.find_landmarks`.
 
     Attributes
     ----------
@@ -82,6 +87,11 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         The matrix M of shape (n_components, n_components) with :math:`f(x) = M\,\mathbf k(x)`,
         :math:`M^T M = \mathbf K_S^{-1}` where the inverse exists. ``transform`` solves with the factor instead, which
         is more exact.
+    reasons_
+        A sentence for each choice that was made; only there if landmarks were moved.
+    error_
+        What is left of the trace of the kernel matrix, as a part of it, estimated from at most 2,048 samples; only
+        there if landmarks were moved.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -107,11 +117,15 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
         "landmarks": [StrOptions({*OPTIMISED, *STARTS}), "array-like"],
+        "seconds": [Interval(Real, 0, None, closed="neither"), None],
+        "iterations": [Interval(Integral, 0, None, closed="left"), None],
     }
 
     components_: Any
     component_indices_: NDArray[np.int64]
     normalization_: NDArray[Any]
+    reasons_: tuple[str, ...]
+    error_: float
 
     def __init__(
         self,
@@ -125,6 +139,8 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         random_state: Any = None,
         n_jobs: int | None = None,
         landmarks: Any = "optimised",
+        seconds: float | None = None,
+        iterations: int | None = None,
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma
@@ -135,6 +151,8 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.landmarks = landmarks
+        self.seconds = seconds
+        self.iterations = iterations
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Choose the landmarks and factor their kernel matrix.
@@ -148,6 +166,8 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         """
         self._validate_params()
         X = self._checked(X, reset=True)
+        for name in ("component_indices_", "reasons_", "error_"):
+            self.__dict__.pop(name, None)
         meaning = self._meaning(X)
         with self._threads():
             self.components_, indices = self._chosen(meaning, X)
@@ -156,8 +176,6 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         self._n_features_out = self.components_.shape[0]
         if indices is not None:
             self.component_indices_ = indices
-        elif hasattr(self, "component_indices_"):
-            del self.component_indices_
         return self
 
     def transform(self, X: Any) -> Any:
@@ -192,13 +210,20 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     @property
     def _takes_sparse(self) -> bool:
         """Whether scikit-learn can compute the columns, and nothing else is asked of the points."""
+        chosen = not isinstance(self.landmarks, str) or self.landmarks == "uniform"
+        return self._kernel_takes_sparse and chosen
+
+    @property
+    def _kernel_takes_sparse(self) -> bool:
         by_name = isinstance(self.kernel, str) and self.kernel not in (*OWN_NAMES, "precomputed")
         plain = callable(self.kernel) and not isinstance(self.kernel, GaussianProcessKernel)
-        chosen = not isinstance(self.landmarks, str) or self.landmarks == "uniform"
-        return (by_name or plain) and chosen
+        return by_name or plain
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
         check.unmasked("X", X)  # scikit-learn would drop the mask
+        if issparse(X) and not self._takes_sparse:
+            hint = ", or landmarks='uniform', which takes sparse data" if self._kernel_takes_sparse else ""
+            raise TypeError(f"X is sparse; it must be dense, such as X.toarray(){hint}.")
         X = validate_data(self, X, accept_sparse="csr" if self._takes_sparse else False, reset=reset)
         if X.dtype not in (np.float32, np.float64):
             X = X.astype(np.float64)
@@ -235,8 +260,11 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         data = np.arange(len(X), dtype=np.float64)[:, None] if self._precomputed else meaning.place(X)
         seed = int(rng.randint(np.iinfo(np.int32).max))
         if self.landmarks in OPTIMISED:
-            method = "auto" if self.landmarks == "optimised" else self.landmarks
-            landmarks = find_landmarks(kernel, data, n, method=method, seed=seed)
+            method = "auto" if self.landmarks in ("optimised", "optimized") else self.landmarks
+            landmarks = find_landmarks(
+                kernel, data, n, method=method, seed=seed, seconds=self.seconds, iterations=self.iterations
+            )
+            self.reasons_, self.error_ = landmarks.reasons, landmarks.relative_error
             return meaning.back(landmarks.sample), landmarks.indices
         if STARTS[self.landmarks].subset:
             return None, initial_indices(kernel, data, n, self.landmarks, seed=seed)

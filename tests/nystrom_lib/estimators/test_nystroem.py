@@ -324,3 +324,27 @@ def test_without_it_one_sentence_says_what_to_install() -> None:
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     last = run.stderr.splitlines()[-1]
     assert last == "ImportError: nystrom_lib.estimators needs scikit-learn: pip install 'nystrom-lib[sklearn]'."
+
+
+def test_effort_reasons_and_error() -> None:
+    """Catches an effort that is not passed on, and an error of another kernel or other landmarks."""
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    model = Nystroem(gamma=0.7, n_components=10, landmarks="optimized", iterations=3, random_state=0).fit(X)
+    assert any(reason.startswith("3 steps") for reason in model.reasons_)
+    features = model.transform(X)
+    assert model.error_ == pytest.approx(1.0 - np.square(features).sum() / len(X), rel=1e-9)
+    same = clone(model).set_params(landmarks="optimised").fit(X)
+    assert np.array_equal(same.components_, model.components_)
+    model.set_params(landmarks="uniform").fit(X)
+    assert not hasattr(model, "error_") and not hasattr(model, "reasons_")
+    found = Nystroem(n_components=10, seconds=1e-6, random_state=0).fit(X)
+    assert any(" steps by " in reason and int(reason.split()[0].replace(",", "")) <= 3 for reason in found.reasons_)
+
+
+def test_sparse_data_where_landmarks_are_moved() -> None:
+    X = csr_matrix(np.eye(30))
+    with pytest.raises(TypeError, match="landmarks='uniform', which takes sparse data"):
+        Nystroem(n_components=5).fit(X)
+    with pytest.raises(TypeError, match=r"X is sparse; it must be dense, such as X\.toarray\(\)\."):
+        Nystroem("matern", n_components=5).fit(X)
+    assert Nystroem(n_components=5, landmarks="uniform").fit_transform(X).shape == (30, 5)
