@@ -93,7 +93,7 @@ class NystromApproximation:
 
     @property
     def smallest_pivot(self) -> float:
-        """The smallest squared diagonal entry of L over the largest: below 1e-11 double precision gets thin."""
+        """The smallest squared diagonal entry of L over the largest: below 1e-9 double precision is not enough."""
         diagonal = np.diag(self._factor)
         return float((diagonal[-1] / diagonal[0]) ** 2) if self.rank else 1.0
 

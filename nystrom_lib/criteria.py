@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,7 @@ from ._core import precise, profiles, residuals
 from ._spectrum import largest_eigenvalue, symmetric_product, top_eigenvalues
 from ._threads import one_pool, steady
 from ._validation import Array, as_writable
-from .approximation import NystromApproximation
+from .approximation import NystromApproximation, _diagonal
 from .estimates import Estimate, as_confidence, mean_of
 from .kernels import Kernel, require
 from .local_approximation import LocalApproximation
@@ -27,7 +29,9 @@ __all__ = ["Errors", "Factors", "approximation_factors", "best_rank_errors", "ny
 
 ALL = ("trace", "frobenius", "spectral")
 
-_THIN = 1e-11  # pivots below this, relative to the largest, call for more than double precision
+# A rounding error of the kernel matrix is divided by the smallest pivot, and shows the more, the smaller the residuals.
+# With either below this part of the diagonal, six digits need more than double precision.
+_THIN = 1e-9
 _AFFORDABLE = 5e8  # double-double products we are willing to do
 _DENSE = 20_000  # up to this many points, an N × N matrix is held in memory (3.2 GB)
 _WHOLE_SPECTRUM = 5_500  # up to this many points, all eigenvalues are computed
@@ -104,8 +108,8 @@ def nystrom_errors(
         The kernel matrix of the data, if at hand: saves computing it again.
     precision
         ``"double"``, ``"extended"`` (double-double, 32 digits, for the built-in kernels), or ``"auto"``: extended
-        where the pivots of :math:`\mathbf K_S` fall so low that double precision would show in the sixth digit, or
-        that a landmark would be left out which is no copy of another, and the work is affordable.
+        where the pivots of :math:`\mathbf K_S`, or the residuals, are so small that double precision would show in the
+        sixth digit, or a landmark would be left out which is no copy of another, and the work is affordable.
     points
         From how many data points, drawn independently and uniformly, to estimate the trace error; None for all.
     seed, confidence
@@ -167,14 +171,30 @@ def _residuals(
 ) -> tuple[Array, Array, int, str]:
     """Features, if they are needed, and K(x, x) − K̂(x, x) of each point; the rank and the precision used."""
     approximation = NystromApproximation(kernel, sample)
-    if precision == "extended" or (precision == "auto" and _thin(approximation, len(data))):
-        extended = _extended_features(kernel, data, sample)
-        if extended is not None:
-            return *extended, extended[0].shape[1], "extended"
-        if precision == "extended":
-            raise ValueError("precision is 'extended'; for points so far apart it must be 'double'.")
+    extendable = precision == "auto" and _extendable(kernel, len(data), len(sample))
+    if precision == "extended" or (extendable and _thin(approximation)):
+        with suppress(_TooFarApart) if extendable else nullcontext():
+            return _extended(kernel, data, sample)
     features = np.empty((len(data) if features_needed else 0, approximation.rank))
-    return features, approximation._tiles(data, features), approximation.rank, "double"
+    residual = approximation._tiles(data, features)
+    if extendable and float(residual.sum()) < _THIN * float(_diagonal(kernel, data).sum()):
+        with suppress(_TooFarApart):
+            return _extended(kernel, data, sample)
+    return features, residual, approximation.rank, "double"
+
+
+class _TooFarApart(ValueError):
+    """Where 32 digits overflow."""
+
+
+def _extended(kernel: Kernel, data: NDArray[Any], sample: Array) -> tuple[Array, Array, int, str]:
+    """Features and residuals by a double-double recursion, landmarks and data together; the rank and the precision."""
+    n = len(sample)
+    points = np.concatenate([sample, data.astype(np.float64, copy=False)])
+    factor, left, _ = precise.pivoted_cholesky(kernel.radial, points, kernel._p, n, n, n, 0.0)
+    if not (np.isfinite(left).all() and np.isfinite(factor).all()):
+        raise _TooFarApart("precision is 'extended'; for points so far apart it must be 'double'.")
+    return np.ascontiguousarray(factor[:, n:].T), left[n:], len(factor), "extended"
 
 
 def residuals_of(kernel: Kernel, data: NDArray[Any], sample: Array) -> Array:
@@ -186,17 +206,35 @@ def _trace_in_one_pass(
     kernel: Kernel, source: Source, sample: Array, precision: str, neighbours: int | None
 ) -> Errors:
     """The trace error block by block, with one factor of K_S; it is N that decides whether 32 digits are afforded."""
-    block_trace = _BlockTrace(kernel, sample, neighbours)
-    approximation = block_trace.approximation
-    if isinstance(approximation, NystromApproximation):
-        if precision == "extended" or (precision == "auto" and _thin(approximation, len(source))):
-            _, residual, rank, used = _residuals(kernel, source.all(), sample, precision)
-            return Errors(trace=float(residual.sum()), rank=rank, precision=used)
-    return Errors(trace=math.fsum(source.each(block_trace)), rank=approximation.rank)
+    task = _BlockTrace(kernel, sample, neighbours)
+    approximation = task.approximation
+    if precision == "extended":
+        return _trace_extended(kernel, source, sample)
+    extendable = precision == "auto" and neighbours is None and _extendable(kernel, len(source), len(sample))
+    if extendable and isinstance(approximation, NystromApproximation) and _thin(approximation):
+        with suppress(_TooFarApart):
+            return _trace_extended(kernel, source, sample)
+    traces = np.array(list(source.each(task)))
+    trace, whole = (math.fsum(column) for column in traces.T)
+    if extendable and trace < _THIN * whole:
+        with suppress(_TooFarApart):
+            return _trace_extended(kernel, source, sample)
+    return Errors(trace=trace, rank=approximation.rank)
+
+
+def _trace_extended(kernel: Kernel, source: Source, sample: Array) -> Errors:
+    traces = np.array(list(source.each(partial(_block_extended, kernel, sample))))
+    return Errors(trace=math.fsum(traces[:, 0]), rank=int(traces[0, 1]), precision="extended")
+
+
+def _block_extended(kernel: Kernel, sample: Array, source: Source, start: int, stop: int) -> tuple[float, int]:
+    """Σ K(x, x) − K̂(x, x) over a block with 32 digits, and the rank."""
+    _, residual, rank, _ = _extended(kernel, source.block(start, stop), sample)
+    return float(residual.sum()), rank
 
 
 class _BlockTrace:
-    """Σ K(x, x) − K̂(x, x) over a block. Another process that is sent this makes a factor of its own, once."""
+    """Σ K(x, x) − K̂(x, x) over a block, and Σ K(x, x). Another process that is sent this makes a factor, once."""
 
     def __init__(self, kernel: Kernel, sample: Array, neighbours: int | None) -> None:
         self._told = kernel, sample, neighbours
@@ -209,9 +247,9 @@ class _BlockTrace:
     def __reduce__(self) -> tuple[Any, ...]:
         return _BlockTrace, self._told
 
-    def __call__(self, source: Source, start: int, stop: int) -> float:
+    def __call__(self, source: Source, start: int, stop: int) -> tuple[float, float]:
         rows = source.block(start, stop).astype(np.float64, copy=False)
-        return float(self.approximation.residuals(rows).sum())
+        return float(self.approximation.residuals(rows).sum()), float(_diagonal(self._told[0], rows).sum())
 
 
 def _trace_from(
@@ -237,27 +275,20 @@ def _trace_from(
     return Errors(trace=estimate.value, rank=rank, precision=used, estimate=estimate)
 
 
-def _thin(approximation: NystromApproximation, N: int) -> bool:
-    """Whether double precision gets thin, and more is to be had."""
-    n = len(approximation.sample)
-    low = approximation.smallest_pivot < _THIN or _dropped(approximation)
-    return low and approximation.kernel._family != profiles.CUSTOM and (N + n) * n**2 / 2 <= _AFFORDABLE
+def _extendable(kernel: Kernel, N: int, n: int) -> bool:
+    """Whether more than double precision is to be had, at a cost that is affordable."""
+    return kernel._family != profiles.CUSTOM and (N + n) * n**2 / 2 <= _AFFORDABLE
+
+
+def _thin(approximation: NystromApproximation) -> bool:
+    """Whether the landmarks alone show that double precision is not enough."""
+    return approximation.smallest_pivot < _THIN or _dropped(approximation)
 
 
 def _dropped(approximation: NystromApproximation) -> bool:
     """Whether a landmark was given up though it is no copy of another; under a radial kernel they are independent."""
     rank, sample = approximation.rank, approximation.sample
     return approximation.kernel.radial and rank < len(sample) and rank < len(np.unique(sample, axis=0))
-
-
-def _extended_features(kernel: Kernel, data: NDArray[Any], sample: Array) -> tuple[Array, Array] | None:
-    """Features and residuals by a double-double recursion, landmarks and data together; None if it overflows."""
-    n = len(sample)
-    points = np.concatenate([sample, data.astype(np.float64, copy=False)])
-    factor, left, _ = precise.pivoted_cholesky(kernel.radial, points, kernel._p, n, n, n, 0.0)
-    if not (np.isfinite(left).all() and np.isfinite(factor).all()):
-        return None
-    return np.ascontiguousarray(factor[:, n:].T), left[n:]
 
 
 def _residual_norms(

@@ -310,13 +310,13 @@ def _sure(estimate: Estimate) -> str:
 
 
 def _percent(error: float, whole: float) -> str:
-    return f"{100 * error / whole:.3g} %" if whole > 0 else "nothing"
+    return f"{100 * error / whole:.3g} %" if error > 1e-12 * whole else "nothing"
 
 
 def _rho(optimised: Optimised) -> str:
-    """The choice of ρ, which is that of the kernel of the standardised data."""
-    of = "" if optimised.dataset.mean is None else " (of the standardised data)"
-    return optimised.chosen.reason.replace(",", f"{of},", 1)
+    """The choice of ρ, and of which data it is."""
+    reason = optimised.chosen.reason
+    return reason if optimised.dataset.mean is None else f"{reason} It is that of the standardised data."
 
 
 def _full_report() -> int:

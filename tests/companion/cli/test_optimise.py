@@ -208,7 +208,7 @@ def test_two_lines_of_python_load_the_result(optimised: tuple[Path, str], monkey
     saved, features = names["landmarks"], names["features"]
     known = json.loads(Path("mine.json").read_text(encoding="utf-8"))
     scaled = (X - known["standardisation"]["mean"]) / known["standardisation"]["scale"]
-    assert saved.columns == tuple(known["columns"]) and "(of the standardised data)" in said
+    assert saved.columns == tuple(known["columns"]) and "It is that of the standardised data." in said
     assert features @ features.T == pytest.approx(saved.approximation.matrix(scaled), abs=1e-12)
     data = data_of(known)
     relative = nl.nystrom_errors(saved.kernel, data, saved.scaled(saved.landmarks), "trace").trace / len(data)
