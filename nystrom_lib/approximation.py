@@ -22,6 +22,7 @@ from .kernels import Kernel, require
 
 __all__ = ["NystromApproximation", "nystrom_from_columns"]
 
+_PART = 2e9  # multiplications between two checks for Ctrl-C: about a second
 _COPIES = 4  # matrices of the size of K_S that exist at the same time while it is factored
 
 
@@ -93,7 +94,7 @@ class NystromApproximation:
 
     @property
     def smallest_pivot(self) -> float:
-        """The smallest squared diagonal entry of L over the largest: below 1e-9 double precision is not enough."""
+        """The smallest squared diagonal entry of L over the largest."""
         diagonal = np.diag(self._factor)
         return float((diagonal[-1] / diagonal[0]) ** 2) if self.rank else 1.0
 
@@ -108,7 +109,7 @@ class NystromApproximation:
         """
         x = check.points("x", x, dimension=self.sample.shape[1], like="sample")
         features = np.empty((len(x), self.rank))
-        self._tiles(x, features)
+        self._parts(x, features)
         return features
 
     @steady
@@ -127,12 +128,21 @@ class NystromApproximation:
     def residuals(self, x: ArrayLike) -> Array:
         """K(x_i, x_i) − K̂(x_i, x_i) of each point: O(Nn²) time, a few megabytes of memory whatever N."""
         x = check.points("x", x, dimension=self.sample.shape[1], like="sample")
-        return self._tiles(x, np.empty((0, self.rank)))
+        return self._parts(x, np.empty((0, self.rank)))
 
     @cached_property
     def _centre(self) -> Array:
         d = self.sample.shape[1]
         return middle(self.sample) if self.kernel.radial else np.zeros(d)
+
+    def _parts(self, x: NDArray[Any], features: Array) -> Array:
+        """:meth:`_tiles` of some tiles of points after the others, so that Ctrl-C need not wait for all of them."""
+        rows = 256 * max(8, int(_PART / (256 * max(1, self.rank**2))))
+        residual = np.empty(len(x))
+        for start in range(0, len(x), rows):
+            part = slice(start, start + rows)
+            residual[part] = self._tiles(x[part], features[part])
+        return residual
 
     def _tiles(self, x: NDArray[Any], features: Array) -> Array:
         diagonal = _diagonal(self.kernel, x)

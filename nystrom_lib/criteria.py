@@ -29,9 +29,7 @@ __all__ = ["Errors", "Factors", "approximation_factors", "best_rank_errors", "ny
 
 ALL = ("trace", "frobenius", "spectral")
 
-# A rounding error of the kernel matrix is divided by the smallest pivot, and shows the more, the smaller the residuals.
-# With either below this part of the diagonal, six digits need more than double precision.
-_THIN = 1e-9
+_SIX_DIGITS = 3e-7  # a relative error of the trace error that calls for more than double precision
 _AFFORDABLE = 5e8  # double-double products we are willing to do
 _DENSE = 20_000  # up to this many points, an N × N matrix is held in memory (3.2 GB)
 _WHOLE_SPECTRUM = 5_500  # up to this many points, all eigenvalues are computed
@@ -176,8 +174,8 @@ def _residuals(
         with suppress(_TooFarApart) if extendable else nullcontext():
             return _extended(kernel, data, sample)
     features = np.empty((len(data) if features_needed else 0, approximation.rank))
-    residual = approximation._tiles(data, features)
-    if extendable and float(residual.sum()) < _THIN * float(_diagonal(kernel, data).sum()):
+    residual = approximation._parts(data, features)
+    if extendable and _thin(approximation, float(residual.sum()), float(_diagonal(kernel, data).sum())):
         with suppress(_TooFarApart):
             return _extended(kernel, data, sample)
     return features, residual, approximation.rank, "double"
@@ -216,7 +214,7 @@ def _trace_in_one_pass(
             return _trace_extended(kernel, source, sample)
     traces = np.array(list(source.each(task)))
     trace, whole = (math.fsum(column) for column in traces.T)
-    if extendable and trace < _THIN * whole:
+    if extendable and isinstance(approximation, NystromApproximation) and _thin(approximation, trace, whole):
         with suppress(_TooFarApart):
             return _trace_extended(kernel, source, sample)
     return Errors(trace=trace, rank=approximation.rank)
@@ -280,9 +278,18 @@ def _extendable(kernel: Kernel, N: int, n: int) -> bool:
     return kernel._family != profiles.CUSTOM and (N + n) * n**2 / 2 <= _AFFORDABLE
 
 
-def _thin(approximation: NystromApproximation) -> bool:
-    """Whether the landmarks alone show that double precision is not enough."""
-    return approximation.smallest_pivot < _THIN or _dropped(approximation)
+def _thin(approximation: NystromApproximation, trace_error: float = 1.0, trace: float = 1.0) -> bool:
+    """Whether double precision is not enough for such a trace error of a kernel matrix of such a trace.
+
+    A rounding error ε of the kernel matrix is divided by the smallest pivot p, and becomes about
+    :math:`\\varepsilon/(p\\sqrt r)` of a trace error that is a part r of the trace; one of K(x, x) becomes ε/r.
+    """
+    if _dropped(approximation):
+        return True
+    if not (trace_error > 0.0 and trace > 0.0):
+        return trace > 0.0
+    eps, left = float(np.finfo(float).eps), trace_error / trace
+    return eps / (approximation.smallest_pivot * math.sqrt(left)) + eps / left > _SIX_DIGITS
 
 
 def _dropped(approximation: NystromApproximation) -> bool:

@@ -81,7 +81,7 @@ def test_every_kernel(name: str) -> None:
     assert errors.rank == 7
 
 
-@pytest.mark.parametrize("every", [10, 7])
+@pytest.mark.parametrize("every", [10, 7, 5])
 @pytest.mark.parametrize("alpha", [1e2, 1e6, 1e8])
 def test_rational_quadratic_of_large_alpha(alpha: float, every: int) -> None:
     """Catches a kernel whose rounding errors grow with α, and hide that double precision is not enough."""
@@ -89,6 +89,28 @@ def test_rational_quadratic_of_large_alpha(alpha: float, every: int) -> None:
     expected = oracle.trace_error(oracle.rational_quadratic(alpha, 2.0), data, data[5:60:every])
     kernel = nl.RationalQuadratic(alpha, 2.0)
     assert nl.nystrom_errors(kernel, data, data[5:60:every], "trace").trace == pytest.approx(expected, rel=1e-6)
+
+
+CLOSE = {
+    "gaussian": lambda w: (nl.Gaussian(0.5 / w**2), oracle.gaussian(0.5 / w**2)),
+    "matern12": lambda w: (nl.Matern(0.5, w), oracle.matern(0.5, w)),
+    "matern32": lambda w: (nl.Matern(1.5, w), oracle.matern(1.5, w)),
+    "matern52": lambda w: (nl.Matern(2.5, w), oracle.matern(2.5, w)),
+    "rational_quadratic": lambda w: (nl.RationalQuadratic(3.0, w), oracle.rational_quadratic(3.0, w)),
+}
+
+
+@pytest.mark.parametrize("gap", [1e-1, 1e-2, 1e-3, 1e-4, 1e-5])
+@pytest.mark.parametrize("width", [0.3, 1.0, 3.0, 10.0])
+@pytest.mark.parametrize("name", CLOSE)
+def test_pairs_of_close_landmarks(name: str, width: float, gap: float) -> None:
+    """Catches double precision where it has lost the sixth digit."""
+    kernel, reference = CLOSE[name](width)
+    data = np.linspace(0.0, 1.0, 30)[:, None]
+    sample = np.array([[0.2], [0.2 + gap], [0.7], [0.7 + gap]])
+    exact = oracle.trace_error(reference, data, sample, bits=1000)
+    assert nl.nystrom_errors(kernel, data, sample, "trace").trace == pytest.approx(exact, rel=1e-6)
+    assert nl.nystrom_errors(kernel, nl.open_data(data), sample, "trace").trace == pytest.approx(exact, rel=1e-6)
 
 
 @pytest.mark.parametrize("norms", [("trace",), ("frobenius",), ("spectral",), ("spectral", "trace"), NORMS])
