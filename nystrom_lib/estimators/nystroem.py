@@ -223,7 +223,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         check.unmasked("X", X)  # scikit-learn would drop the mask
         if issparse(X) and not self._takes_sparse:
             hint = ", or landmarks='uniform', which takes sparse data" if self._kernel_takes_sparse else ""
-            raise TypeError(f"X is sparse; it must be dense, such as X.toarray(){hint}.")
+            raise TypeError(f"Sparse data was passed for X, but dense data is required; use X.toarray(){hint}.")
         X = validate_data(self, X, accept_sparse="csr" if self._takes_sparse else False, reset=reset)
         if X.dtype not in (np.float32, np.float64):
             X = X.astype(np.float64)

@@ -1,11 +1,9 @@
 """A source whose passes are made by the workers of a Dask cluster.
 
-What a descent costs does not depend on N, so it stays where it is and reads its few rows itself. What grows with N is a
-pass over all the data: means and scales, the exact trace error. A pass does one thing to every block; the workers do
-that, each with the blocks it reads itself from the path it is told, and what a block comes to, a few numbers, is sent
-back and put together here in the order of the blocks. So the numbers are those of a machine alone, whoever did which
-block. A worker that is lost costs the blocks it was at: Dask gives them to another. If the whole cluster is lost, a
-warning says so, and what it has not done is done here.
+A descent reads few rows and stays here. What grows with N is a pass over all the data, which does one thing to every
+block: the workers read the blocks themselves, and send back a few numbers, which are put together here in the order of
+the blocks. So the numbers do not depend on who computed which block. Dask gives the blocks of a lost worker to another.
+If the whole cluster is lost, a warning says so, and the rest is computed here.
 """
 
 from __future__ import annotations
@@ -22,13 +20,15 @@ from numpy.typing import NDArray
 from .._threads import threads
 from .base import Indices, Result, Source, Span
 
-#: Parts of a pass for each thread of the cluster: the last to end should not be waited for long.
-SHARES = 8
-#: Seconds to wait when no worker is left: whoever watches over them may start others.
-PATIENCE = 30.0
-_LOOK = 1.0  # seconds between two looks at whether there are any
+SHARES = 8  #: parts of a pass for each thread of the cluster
+PATIENCE = 30.0  #: seconds to wait for other workers when none is left
+_INTERVAL = 1.0  # seconds between two requests for the number of workers
 
 Task = Callable[[Source, int, int], Result]
+
+
+class ClusterLost(Exception):
+    """The cluster failed, and not what it was asked to do."""
 
 
 class SpreadSource(Source):
@@ -53,99 +53,62 @@ class SpreadSource(Source):
         """By the workers, put together here; without them, here."""
         spans, done = self.spans(), 0
         try:
-            for part in self._parts(task, spans):
-                for result in part:
+            for results in self._parts(task, spans):
+                for result in results:
                     done += 1
                     yield result
-        except Exception as error:
-            if not is_its_own(error):
-                raise
-            warnings.warn(f"The cluster failed ({why(error)}); the pass over {self.name} goes on here.", stacklevel=2)
+        except ClusterLost as lost:
+            warnings.warn(f"The cluster failed ({lost}); the pass over {self.name} goes on here.", stacklevel=2)
         for start, stop in spans[done:]:
             yield task(self.here, start, stop)
 
     def _parts(self, task: Task[Result], spans: list[Span]) -> Iterator[list[Result]]:
-        """What the blocks come to, some at a time."""
-        client, lookout = self._client, Lookout(self._client)
-        share = -(-len(spans) // (SHARES * lookout.threads()))
-        sent, work = lookout.send(self.here, task)
+        """The results of some blocks at a time."""
+        client, futures = self._client, list[Any]()
         mark = self.mark()
-        parts = [
-            client.submit(_done, sent, work, spans[k : k + share], mark, pure=False)
-            for k in range(0, len(spans), share)
-        ]
         try:
-            for part in parts:
-                yield lookout.result(part)
+            count = workers(client)
+            if count == 0:
+                raise ClusterLost("it has no workers")
+            try:
+                sent = client.scatter([self.here, task], broadcast=True, hash=False)
+            except (TimeoutError, OSError) as error:
+                raise ClusterLost("it cannot be reached") from error
+            share = -(-len(spans) // (SHARES * count))
+            for k in range(0, len(spans), share):
+                futures.append(client.submit(_done, *sent, spans[k : k + share], mark, pure=False))
+            for future in futures:
+                _wait(client, future)
+                yield future.result()
+        except Exception as error:
+            if type(error).__module__.partition(".")[0] not in ("distributed", "asyncio", "concurrent"):
+                raise
+            raise ClusterLost(type(error).__name__) from error
         finally:
             with suppress(Exception):  # of a cluster that is gone
-                client.cancel(parts)
+                client.cancel(futures)
 
 
-# --- when it fails
+def workers(client: Any) -> int:
+    """How many threads the workers of a cluster have; 0 if it is gone."""
+    try:
+        return sum(client.nthreads().values()) if client.status == "running" else 0
+    except Exception:  # whatever the connection raises
+        return 0
 
 
-class Lookout:
-    """Sees whether a cluster still has workers: without any, Dask would wait for ever."""
-
-    def __init__(self, client: Any) -> None:
-        self._client = client
-        self._looked = self._seen = time.monotonic()
-
-    def threads(self) -> int:
-        """How many its workers have; an error if there is none."""
-        count = self._count()
-        if count == 0:
-            raise TimeoutError("it has no workers")
-        return count
-
-    def send(self, *things: Any) -> Any:
-        """What every worker is to have."""
-        self.threads()
-        try:
-            return self._client.scatter(list(things), broadcast=True, hash=False)
-        except OSError as error:
-            raise TimeoutError("it cannot be reached") from error
-
-    def look(self) -> None:
-        """Called while waiting, however often; an error if there has been no worker for a while."""
+def _wait(client: Any, future: Any) -> None:
+    """Wait for a result as long as there are workers; without any, Dask would wait forever."""
+    asked = seen = time.monotonic()
+    while not future.done():
+        time.sleep(0.005)
         now = time.monotonic()
-        if now - self._looked < _LOOK:
-            return
-        self._looked = now
-        if self._count():
-            self._seen = now
-        elif now - self._seen > PATIENCE:
-            raise TimeoutError("no worker is left")
-
-    def result(self, future: Any) -> Any:
-        """What a worker makes of it."""
-        while True:
-            try:
-                return future.result(timeout=_LOOK)
-            except TimeoutError:
-                if future.status == "error":
-                    raise
-                self.look()
-
-    def _count(self) -> int:
-        if self._client.status != "running":  # the scheduler is gone, and to ask it would take long
-            return 0
-        try:
-            return sum(self._client.nthreads().values())
-        except Exception:
-            return 0
-
-
-def is_its_own(error: Exception) -> bool:
-    """Whether it is the cluster that failed, and not what it was asked to do."""
-    home = type(error).__module__.partition(".")[0]
-    return isinstance(error, TimeoutError) or home in ("distributed", "asyncio", "concurrent")
-
-
-def why(error: Exception) -> str:
-    """What it was, in a few words; Dask's own have several lines."""
-    return str(error) if isinstance(error, TimeoutError) else type(error).__name__
+        if now - asked > _INTERVAL:
+            asked = now
+            if workers(client):
+                seen = now
+            elif now - seen > PATIENCE:
+                raise ClusterLost("no worker is left")
 
 
 # --- on the worker
@@ -155,15 +118,10 @@ _seen: set[str] = set()
 
 
 def _done(source: Source, task: Task[Result], spans: Sequence[Span], mark: str) -> list[Result]:
-    """What each of these blocks comes to."""
+    """The results of these blocks; other data under the same name are refused, once in a process."""
     with threads(1):
-        _same(source, mark)
+        with _lock:
+            if mark not in _seen and source.mark() != mark:
+                raise ValueError(f"{source.name} is not the same file everywhere: a worker reads other values from it.")
+            _seen.add(mark)
         return [task(source, *span) for span in spans]
-
-
-def _same(source: Source, mark: str) -> None:
-    """Refuse other data under the same name; looked at once by a process."""
-    with _lock:
-        if mark not in _seen and source.mark() != mark:
-            raise ValueError(f"{source.name} is not the same file everywhere: a worker reads other values from it.")
-        _seen.add(mark)
