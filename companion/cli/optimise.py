@@ -264,9 +264,10 @@ def _report(optimised: Optimised, seconds: float, stop: threading.Event) -> str:
     data, n = optimised.dataset, optimised.request.n
     left_out = "".join(f"; {reason}: {count:,}" for reason, count in data.removed if count)
     rows = [["before", f"{optimised.before:.6g}", ""], ["after", f"{optimised.after:.6g}", _change(optimised)]]
+    left = _percent(optimised.after, data.N * optimised.result.mean_diagonal)
     words = [
         "Before is the sample that the descent began at, after are the landmarks: "
-        f"{_percent(optimised.after / data.N, optimised.result.diagonal)} of the trace of the kernel matrix is left."
+        f"{left} of the trace of the kernel matrix is left."
     ]
     if stop.is_set():
         words.append("The descent was stopped; these are the best landmarks it had found.")
