@@ -11,6 +11,7 @@ import tempfile
 import threading
 import time
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -244,7 +245,7 @@ def _optimised(request: Request, jobs: int | None, client: Any) -> tuple[Optimis
                 optimised = request.optimised(dataset, chosen, progress, watch, client)
             seconds = time.monotonic() - began
             tell("computing the trace error …")
-            optimised = optimised.or_start()
+            optimised = replace(optimised, stopped=stop.is_set()).or_start()
             return optimised, _report(optimised, seconds, stop)
 
     def interrupted() -> None:

@@ -127,6 +127,7 @@ class Optimised:
     chosen: Chosen
     result: nl.Landmarks
     cluster: Any = None  #: a Dask client whose workers make the passes over the data
+    stopped: bool = False  #: whether the user is waiting for the end: then errors are estimated from few points
 
     @property
     def reasons(self) -> tuple[str, ...]:
@@ -184,9 +185,13 @@ class Optimised:
         return self._errors(self.result.sample) if self.result.sample is not self.result.start else self._before
 
     def _errors(self, sample: Array) -> Any:
-        estimated = not self.request.exact and not large_data.exact_is_cheap(self.dataset.N, self.request.n)
+        points = None
+        if self.stopped and self.dataset.N > _JUDGED:
+            points = _JUDGED
+        elif not self.request.exact and not large_data.exact_is_cheap(self.dataset.N, self.request.n):
+            points = large_data.POINTS
         return nl.nystrom_errors(
-            self.chosen.kernel, self._everything, sample, "trace", points=large_data.POINTS if estimated else None,
+            self.chosen.kernel, self._everything, sample, "trace", points=points,
             seed=self.request.seed, neighbours=NEIGHBOURS if self._by_nearest else None,
         )  # fmt: skip
 
