@@ -279,25 +279,27 @@ def interruptible(work: Callable[[], Result], interrupted: Callable[[], object] 
 
     At Ctrl-C ``interrupted`` is called, and unless it raises, the wait goes on; without it the wait is over.
     """
-    results: queue.SimpleQueue[tuple[bool, Any]] = queue.SimpleQueue()
+    results: list[tuple[bool, Any]] = []
+    ended = threading.Event()
 
     def task() -> None:
         try:
-            results.put((True, work()))
+            results.append((True, work()))
         except BaseException as error:
-            results.put((False, error))
+            results.append((False, error))
+        ended.set()
 
     threading.Thread(target=task, daemon=True).start()
     while True:
         try:
-            good, value = results.get(timeout=0.2)  # where a signal does not end the wait, its handler runs after it
+            while not ended.wait(0.2):  # where a signal does not end the wait, its handler runs after it
+                pass
             break
-        except queue.Empty:
-            continue
         except KeyboardInterrupt:
             if interrupted is None:
                 raise
             interrupted()
+    good, value = results[0]
     if not good:
         raise value
     done: Result = value
