@@ -61,3 +61,40 @@ def test_steps_between_two_calls_of_progress(n: int) -> None:
     nl.gradient_descent(nl.Gaussian(0.2), X, X[:n], step=1e-9, iterations=1500, progress=done.append)
     pairs = n * (len(X) + n)
     assert max(np.diff(done)) * pairs * 5 <= 1e8 and done[-1] == 1500
+
+
+AGAIN = """
+import signal
+import numpy as np
+import nystrom_lib as nl
+
+class Stop(KeyboardInterrupt):
+    pass
+
+def stop(*_):
+    raise Stop
+
+X = np.random.default_rng(0).normal(size=(20_000, 5))
+none = np.empty(0, np.int64)
+signal.signal(signal.SIGALRM, stop)
+for kind in (nl.RadialSKD, nl.TraceError, nl.LocalTraceError):
+    evaluate = kind(nl.Gaussian(0.2), X).prepare(200, len(X))
+    value, gradient = evaluate(X[:200], none)
+    gradient = gradient.copy()
+    for k in range(10):
+        signal.setitimer(signal.ITIMER_REAL, 0.02 + 0.007 * k)
+        try:
+            while True:
+                evaluate(X[200:400], none)
+        except Stop:
+            pass
+        again, slope = evaluate(X[:200], none)
+        print("same" if again == value and np.array_equal(slope, gradient) else f"{kind.__name__} differs")
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGALRM")
+def test_results_after_an_interrupted_call(root: Path) -> None:
+    """Catches threads of an interrupted call that still write to the buffers which the next call uses."""
+    ended = subprocess.run([sys.executable, "-c", AGAIN], cwd=root, capture_output=True, text=True, timeout=300)
+    assert (ended.returncode, ended.stdout.split()) == (0, ["same"] * 30), ended.stderr[-2000:]
