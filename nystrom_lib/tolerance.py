@@ -162,10 +162,8 @@ class ToleranceSearch:
         if not met:  # ever longer steps, which end at N
             number = max(number, self._within(last.n + step * 2 ** (len(self.tried) - 1)))
             return number if number > failed else None
-        if len(self.tried) >= ATTEMPTS or min(met) - failed <= step:
-            return None
-        number = min(max(number, failed + 1), min(met) - 1)
-        return number if min(met) - number >= step else None
+        number = max(number, failed + step)
+        return number if len(self.tried) < ATTEMPTS and min(met) - number >= step else None
 
     def _predicted(self, tried: Attempt) -> int:
         """How many landmarks would leave the target, if they stay worth as many pivots as those tried."""
