@@ -150,20 +150,6 @@ class Dataset:
         points = np.array(points, dtype=np.float64)
         return points if self.mean is None or self.scale is None else self.mean + self.scale * points
 
-    def report(self) -> str:
-        """A few lines that say what the data are, and what was removed from them."""
-        steps = [f"  removed {count:,}: {reason}" for reason, count in self.removed]
-        return "\n".join(
-            [
-                f"{self.name}: N = {self.N:,}, d = {self.d}",
-                *steps,
-                f"  source: {self.source}",
-                f"  citation: {self.citation}",
-                f"  licence: {self.licence}",
-                f"  sha256: {self.sha256}",
-            ]
-        )
-
 
 def frozen(X: FloatArray) -> FloatArray:
     """Make ``X`` read-only for good: a view of an array that is so itself cannot be opened again."""

@@ -29,7 +29,7 @@ def test_it_says_what_it_is(data: Dataset) -> None:
     assert data.name == "MiniBooNE stand-in"
     assert data.citation.startswith("Stand-in, not the MiniBooNE data")
     assert all(column.startswith("stand-in") for column in data.columns)
-    assert "Roe" not in data.report() and data.removed == ()
+    assert "Roe" not in data.citation and data.removed == ()
 
 
 def test_it_is_standardised(data: Dataset) -> None:
