@@ -1,4 +1,4 @@
-"""The command ``nystrom``: a file for each command, and here what they share a door with.
+"""The command ``nystrom``: a module for each command.
 
 Nothing heavy is imported before a command needs it: ``nystrom --help`` answers at once.
 """
