@@ -183,7 +183,7 @@ def _fallen_short(lessons: Sequence[Lesson]) -> str:
     risen = sorted((each for each in lessons if each.better < 1.0), key=lambda each: each.better)
     furthest = max(lessons, key=lambda each: each.E_tr[1])
     least = max(lessons, key=lambda each: each.excess)
-    words = ["## Where it falls short", "", "In three ways, which are not the same."]
+    words = ["## Where it falls short", "", "In three different respects."]
     if risen:
         shown = [f"{_short(each.title)}, in {percent(1.0 - each.better)} of {each.m:,}" for each in risen]
         words += [
@@ -193,16 +193,16 @@ def _fallen_short(lessons: Sequence[Lesson]) -> str:
         ]
     words += [
         "",
-        f"**The end may be far from the best.** Furthest is {_short(furthest.title)}. A typical descent divides $R$ by "
-        f"{number(1.0 / furthest.R)}, and the trace error by {number(1.0 / furthest.trace)}; the median of "
+        f"**The result may be far from the best.** Furthest is {_short(furthest.title)}. A typical descent divides "
+        f"$R$ by {number(1.0 / furthest.R)}, and the trace error by {number(1.0 / furthest.trace)}; the median of "
         f"$\\mathcal E_{{\\mathrm{{tr}}}}$ goes from {number(furthest.E_tr[0])} to {number(furthest.E_tr[1])}. That is "
         "a large gain, and the optimised samples are still that many times worse than the best approximation of the "
         f"same rank. They also differ from each other: the interquartile range is {percent(furthest.spread)} of the "
         "median.",
         "",
-        f"**Little of what could be gained may be.** The descent leaves {percent(least.excess)} of the excess for "
+        f"**The gain may be small.** The descent leaves {percent(least.excess)} of the excess for "
         f"{_short(least.title)}, more than anywhere else, although $R$ falls to {percent(least.R)} of what it was. "
-        "Where the paper stopped its descents early, as it says of MAGIC, some of this is the stopping.",
+        "Where the paper stopped its descents early, as it says of MAGIC, a part of this is due to that.",
         "",
     ]
     return "\n".join(words)
@@ -235,9 +235,9 @@ def _bound(lessons: Sequence[Lesson]) -> str:
             if (least := min((each.bound[0] for each in lessons if each.better < 1.0), default=0.0))
             else ""
         )
-        + "(Until 2026-11-17 this page advised to trust $R$ within a factor of ten; the numbers do not support it.)\n\n"
-        "Why the two may part is in {ref}`what R measures <theory-skd>`: $R$ compares the data with multiples of *one* "
-        "operator, in which all landmarks have the same weight, while the Nyström approximation uses their whole span. "
+        + "\n\n"
+        "{ref}`What R measures <theory-skd>` explains why the two may differ: $R$ compares the data with multiples of "
+        "*one* operator, in which all landmarks have the same weight, while the Nyström approximation uses their span. "
         "Where the eigenvalues fall fast, nearly any set of landmarks spans nearly everything, what is left of the "
         "error lies in directions in which $\\mathbf K$ is tiny, and $R$, a sum of squares, does not see them: for "
         f"{_short(loose.title)} the best possible trace error is {number(loose.optimum)} of the trace.\n\n"
@@ -307,10 +307,8 @@ def _advice() -> str:
         "descent. Compute it with care: where the eigenvalues fall fast, $\\mathbf K_{\\mathcal S}$ is nearly "
         "singular, and a jitter or a cut-off may change the error by more than the descent does "
         "({ref}`theory-criteria`).\n"
-        "- Ask how far the random sample is from the best before asking what a descent gains: the excess over 1 is all "
-        "there is to gain.\n"
-        "- If it is the trace error that should be small, it can be descended on directly "
-        "({ref}`claim R5 <claim-R5>`).\n"
-        "- A factor in the thousands is not a disaster if the error itself is far below what the application needs: "
-        "then fewer landmarks would have done.\n"
+        "- A descent can gain at most the excess over 1 of the random sample's factor: look at that first.\n"
+        "- To make the trace error small, descend on it directly ({ref}`claim R5 <claim-R5>`).\n"
+        "- A factor in the thousands does not matter if the error itself is far below what the application needs: "
+        "then fewer landmarks would have been enough.\n"
     )

@@ -1,8 +1,8 @@
 """Questions beyond the paper, each with the statistic and the threshold that answer it.
 
 Written down before any result of ``results/beyond/`` was computed; the history of this file shows it. What was known
-then: measurements of prototypes on some of these problems, by which the trace error can be descended on quickly and
-ends below k-means, and k-means below the radial SKD on MAGIC, while models built on the landmarks gain little.
+then, from prototypes on some of these problems: a descent on the trace error is quick and ends below k-means, k-means
+ends below the radial SKD on MAGIC, and models built on the landmarks gain little.
 
 X17 and X18 came later, to find out why they gain so little. Known by then, from a prototype with other seeds, 4,000
 points and four to six splits, for 25, 50, 100 and 200 landmarks: X17 about 0.60, 0.61, 0.40, 0.23 on Abalone and 0.94,
