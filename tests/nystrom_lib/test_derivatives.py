@@ -129,30 +129,6 @@ def test_permuting_landmarks_permutes_derivatives(kernel: nl.Gaussian, X: np.nda
     assert H == pytest.approx(H.T, rel=1e-10, abs=1e-11 * size)
 
 
-@given(kernel=radial, X=clouds, S=samples)
-def test_translation_invariance_of_the_gradient_sum(kernel: nl.Gaussian, X: np.ndarray, S: np.ndarray) -> None:
-    """Catches a landmark term that is not antisymmetric: moving S and D together changes nothing, so the
-    forces between landmarks cancel and only those from the data are left."""
-    c = nl.skd_coefficient(kernel, X, S)
-    from_data = -2 * c * kernel.squared_left(S, X).sum(axis=(0, 1))
-    total = nl.radial_skd_gradient(kernel, X, S).sum(axis=0)
-    assert total == pytest.approx(from_data, rel=1e-10, abs=1e-11 * (1 + c * c * len(S) * 50))
-
-
-@pytest.mark.parametrize("name", (*RADIAL, "user_radial", "user_dot", "polynomial", "linear"))
-def test_small_and_large_dimensions_take_the_same_answer(name: str) -> None:
-    """Catches code for many coordinates that differs from that for few: 2-d points get zeros appended."""
-    kernel, _ = pair(name)
-    X, S = cloud(2, 700, 40)
-    for width in (3, 4, 5, 9, 17, 33, 50, 65):
-        wide_X, wide_S = (np.hstack([A, np.zeros((len(A), width - 2))]) for A in (X, S))
-        expected = nl.radial_skd(kernel, X, S, constant=False)
-        assert nl.radial_skd(kernel, wide_X, wide_S, constant=False) == pytest.approx(expected, rel=1e-12)
-        gradient = nl.radial_skd_gradient(kernel, wide_X, wide_S)
-        assert close(gradient[:, :2], nl.radial_skd_gradient(kernel, X, S), 1e-11)
-        assert not gradient[:, 2:].any()
-
-
 @pytest.mark.parametrize("d", [2, 8, 50, 100])
 @pytest.mark.parametrize("name", RADIAL)
 def test_an_offset_of_a_million_costs_nothing(name: str, d: int) -> None:

@@ -9,9 +9,6 @@ from typing import Any
 import numba
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 import nystrom_lib as nl
 from nystrom_lib.kernels import LARGEST_ALPHA, LARGEST_LENGTH, LARGEST_RHO
@@ -133,48 +130,6 @@ def test_far_points_underflow_to_zero(name: str) -> None:
     for sense in ("", *(f"_{s}" for s in DERIVATIVES)):
         values = getattr(kernel, f"squared{sense}")(S, X)
         assert np.all(np.isfinite(values)) and np.all(np.abs(values) < 1e-20), sense
-
-
-points = arrays(np.float64, (3, 2), elements=st.floats(-2, 2, width=32))
-smooth_kernels = st.sampled_from([pair(name)[0] for name in EVERY])
-
-
-@given(kernel=smooth_kernels, A=points, B=points)
-def test_left_and_right_are_mirror_images(kernel: nl.Gaussian, A: np.ndarray, B: np.ndarray) -> None:
-    """Catches a right derivative that is not the left one with the arguments exchanged."""
-    scale = 1 + np.max(np.abs(kernel.squared_left(B, A)))
-    mirrored = kernel.squared_left(B, A).transpose(1, 0, 2)
-    assert kernel.squared_right(A, B) == pytest.approx(mirrored, rel=1e-13, abs=1e-13 * scale)
-    H = kernel.squared_left_left(A, B)
-    assert H == pytest.approx(H.transpose(0, 1, 3, 2), rel=1e-15)
-
-
-@pytest.mark.parametrize("name", ["polynomial", "linear", "user_dot"])
-def test_diagonal_derivative_is_twice_the_left_one(name: str) -> None:
-    """Catches a diagonal derivative that forgets one of the two entries of the kernel."""
-    kernel, _ = pair(name)
-    _, S = cloud(3, 1, 4)
-    at_itself = kernel.squared_left(S, S)[np.arange(4), np.arange(4)]
-    assert kernel.squared_diagonal(S) == pytest.approx(2 * at_itself, rel=1e-13)
-    assert np.all(kernel.squared_diagonal(S) != 0)
-
-
-@pytest.mark.parametrize("name", RADIAL)
-def test_diagonal_derivatives_of_radial_kernels_vanish(name: str) -> None:
-    """Catches a radial kernel that moves its own diagonal."""
-    kernel, _ = pair(name)
-    _, S = cloud(3, 1, 4)
-    assert not kernel.squared_diagonal(S).any() and not kernel.squared_diagonal_diagonal(S).any()
-    assert np.array_equal(kernel.diagonal(S), np.ones(4))
-
-
-@pytest.mark.parametrize("rho", [0.04, 1.0, 16.0])
-def test_constants_of_the_gaussian_kernel(rho: float) -> None:
-    """Catches M₁ or M₂ of K instead of K²: 2√ρ e^(-1/2) and 4ρ, derived by hand."""
-    constants = nl.Gaussian(rho=rho).constants
-    assert constants.alpha == 1.0
-    assert constants.M1 == pytest.approx(2 * np.sqrt(rho) * np.exp(-0.5), rel=1e-14)
-    assert constants.M2 == pytest.approx(4 * rho, rel=1e-14)
 
 
 @pytest.mark.parametrize("name", SMOOTH)

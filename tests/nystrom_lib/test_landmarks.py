@@ -197,16 +197,6 @@ def test_n_equal_to_N_leaves_nothing() -> None:
     assert found.indices is not None and sorted(found.indices) == list(range(60)) and found.steps == 0
 
 
-def test_memory_mapped_data(tmp_path: Path) -> None:
-    data = cloud(3, 400, 1)[0].astype(np.float32)
-    np.save(tmp_path / "data.npy", data)
-    mapped = np.load(tmp_path / "data.npy", mmap_mode="r")
-    for method in DESCENTS:
-        plain, from_disk = (nl.find_landmarks(KERNEL, D, 6, method=method, iterations=10) for D in (data, mapped))
-        assert np.array_equal(plain.sample, from_disk.sample)
-    assert np.array_equal(mapped, data)
-
-
 # --- the same every time ------------------------------------------------------------------------------------------
 
 
