@@ -8,6 +8,7 @@ try:
 except ModuleNotFoundError as error:
     raise ImportError("nystrom_lib.estimators needs scikit-learn: pip install 'nystrom-lib[sklearn]'.") from error
 
+from .models import NystroemClassifier, NystroemRegressor
 from .nystroem import Nystroem
 
-__all__ = ["Nystroem"]
+__all__ = ["Nystroem", "NystroemClassifier", "NystroemRegressor"]

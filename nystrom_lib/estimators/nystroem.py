@@ -30,8 +30,9 @@ from ..objectives import OBJECTIVES
 from ..starts import STARTS, initial_indices, initial_sample
 from .features import ColumnFeatures, KernelFeatures
 from .kernels import NAMES, OWN_NAMES, Columns, Meaning, Precomputed, meant
+from .models import targets_of
 
-OPTIMISED = ("optimised", "optimized", *OBJECTIVES)  #: these move points, by the kernel's derivatives
+OPTIMISED = ("optimised", "optimized", "supervised", *OBJECTIVES)  #: these move points, by the kernel's derivatives
 
 
 class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -68,6 +69,8 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         ``"optimised"`` or ``"optimized"``: moved to where the trace error is small, by
         :func:`nystrom_lib.find_landmarks`; ``"trace"``, ``"local-trace"``, ``"radial-skd"`` or ``"weighted-skd"``
         name what to descend on.
+        ``"supervised"``: moved to where ridge regression on the features predicts ``y`` of ``fit`` well; floats are
+        regressed on, all else names classes, and several columns are allowed.
         ``"uniform"``: samples, each as likely as any other, and with the same ``random_state`` the same that
         scikit-learn draws. ``"kmeans"``, ``"kmeans++"``, ``"rpcholesky"``, ``"greedy"``, ``"herding"``,
         ``"leverage"``: as in :func:`nystrom_lib.initial_sample`.
@@ -162,15 +165,16 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         X
             The samples, a row each; with ``kernel="precomputed"`` their kernel matrix.
         y
-            Not used.
+            Used with ``landmarks="supervised"`` only: what is to be predicted.
         """
         self._validate_params()
         X = self._checked(X, reset=True)
         for name in ("component_indices_", "reasons_", "error_"):
             self.__dict__.pop(name, None)
+        targets = targets_of(self, X, y) if self._supervised else None
         meaning = self._meaning(X)
         with self._threads():
-            self.components_, indices = self._chosen(meaning, X)
+            self.components_, indices = self._chosen(meaning, X, targets)
             self._features = self._factored(meaning, indices)
         self.normalization_ = self._features.normalization().astype(self.components_.dtype, copy=False)
         self._n_features_out = self.components_.shape[0]
@@ -208,6 +212,10 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
     @property
+    def _supervised(self) -> bool:
+        return isinstance(self.landmarks, str) and self.landmarks == "supervised"
+
+    @property
     def _takes_sparse(self) -> bool:
         """Whether scikit-learn can compute the columns, and nothing else is asked of the points."""
         chosen = not isinstance(self.landmarks, str) or self.landmarks == "uniform"
@@ -239,9 +247,9 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
 
     # --- landmarks
 
-    def _chosen(self, meaning: Meaning, X: Any) -> tuple[Any, NDArray[np.int64] | None]:
+    def _chosen(self, meaning: Meaning, X: Any, targets: Any) -> tuple[Any, NDArray[np.int64] | None]:
         """The landmarks, and which samples they are."""
-        points, indices = self._given(X) if not isinstance(self.landmarks, str) else self._selected(meaning, X)
+        points, indices = self._given(X) if not isinstance(self.landmarks, str) else self._selected(meaning, X, targets)
         return (points.astype(X.dtype, copy=False), None) if indices is None else (X[indices], indices)
 
     def _given(self, X: Any) -> tuple[Any, NDArray[np.int64] | None]:
@@ -251,7 +259,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
             raise ValueError("landmarks holds points; with a precomputed kernel it must hold indices of samples.")
         return check.points("landmarks", self.landmarks, dimension=X.shape[1], like="X"), None
 
-    def _selected(self, meaning: Meaning, X: Any) -> tuple[Any, NDArray[np.int64] | None]:
+    def _selected(self, meaning: Meaning, X: Any, targets: Any) -> tuple[Any, NDArray[np.int64] | None]:
         rng, n, kernel = check_random_state(self.random_state), self._number(X.shape[0]), meaning.kernel
         room_for(n, f"n_components is {n:,}; it must be", "LocalApproximation")
         if self.landmarks == "uniform":
@@ -260,10 +268,11 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         data = np.arange(len(X), dtype=np.float64)[:, None] if self._precomputed else meaning.place(X)
         seed = int(rng.randint(np.iinfo(np.int32).max))
         if self.landmarks in OPTIMISED:
-            method = "auto" if self.landmarks in ("optimised", "optimized") else self.landmarks
+            method = "auto" if self.landmarks in ("optimised", "optimized", "supervised") else self.landmarks
             landmarks = find_landmarks(
-                kernel, data, n, method=method, seed=seed, seconds=self.seconds, iterations=self.iterations
-            )
+                kernel, data, n, targets=targets, method=method, seed=seed, seconds=self.seconds,
+                iterations=self.iterations,
+            )  # fmt: skip
             self.reasons_, self.error_ = landmarks.reasons, landmarks.relative_error
             return meaning.back(landmarks.sample), landmarks.indices
         if STARTS[self.landmarks].subset:
@@ -308,5 +317,6 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self._takes_sparse
         tags.input_tags.pairwise = self._precomputed
+        tags.target_tags.required = self._supervised
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

@@ -10,12 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import cho_factor, cho_solve
 
 from .. import _validation as check
+from .._core import profiles
 from .._threads import steady
 from .._validation import Array
 from ..kernels import Kernel
 from .base import Evaluate, Indices, Objective
 
 BLOCK = 2**22  #: kernel values in memory at a time
+PREDICTED = 2**18  #: the same for predictions: they stay in the cache
 JITTER = 1e-13  #: of the mean diagonal, added to the normal equations where their Cholesky factorisation fails
 
 
@@ -76,6 +78,7 @@ class PredictionError(Objective):
         self.targets = checked_targets(targets, len(self.data))
         self.ridge = check.positive("ridge", ridge)
         self.weights: Array | None = None  #: of the points, in all sums
+        self.intercept = False
 
     @steady
     @check.finite_result
@@ -107,7 +110,9 @@ class PredictionError(Objective):
         ridge = self.ridge * len(points) / len(self.data)
         weights = None if self.weights is None else self.weights[picks]
         with np.errstate(over="ignore", invalid="ignore"):
-            return fit(self.kernel, sample, points, targets, ridge, weights, gradient=gradient)
+            return fit(
+                self.kernel, sample, points, targets, ridge, weights, intercept=self.intercept, gradient=gradient
+            )
 
 
 def checked_targets(targets: ArrayLike, size: int) -> Array:
@@ -125,6 +130,7 @@ class Fit(NamedTuple):
     coefficients: Array  #: a(S), (n, q)
     gradient: Array  #: in the landmarks, (n, d)
     scale_gradient: Array  #: in the logarithms of scales, (d,)
+    intercept: Array  #: of each target, (q,)
 
 
 def fit(
@@ -135,6 +141,7 @@ def fit(
     ridge: float,
     weights: Array | None = None,
     *,
+    intercept: bool = False,
     gradient: bool = True,
 ) -> Fit:
     r"""The objective, with its derivatives in landmarks and in the logarithms of scales.
@@ -145,7 +152,9 @@ def fit(
     .. math:: \frac{\partial f}{\partial\log\rho_l} = \sum_{ij} P_{ij}(s_{il}-x_{jl})^2
               + \tfrac12\sum_{ij} Q_{ij}(s_{il}-s_{jl})^2.
 
-    ``weights`` multiply the squared residuals of the points, and N is their sum.
+    ``weights`` multiply the squared residuals of the points, and N is their sum. An ``intercept`` is a constant that is
+    added to the predictions without a penalty; at the best one the residuals sum to 0, which centres C and Y in the
+    normal equations and changes nothing else.
     """
     centre = sample.mean(axis=0)
     S = sample - centre  # distances from inner products lose fewer digits near the origin
@@ -153,16 +162,23 @@ def fit(
     W, W_slopes = _values_and_slopes(kernel, S, S)
     n, kept = len(S), []
     normal, right = ridge * W, np.zeros((n, targets.shape[1]))
+    mean, target_mean = np.zeros(n), np.zeros(targets.shape[1])
     for block in _blocks(kernel, S, centre, points, targets, weights):
         normal += block.C @ block.C.T
         right += block.C @ block.Y
+        if intercept:
+            mean += block.C @ block.roots / total
+            target_mean += block.roots @ block.Y / total
         kept = [block]
-    a = _solved(normal, right)
+    a = _solved(normal - total * np.outer(mean, mean), right - total * np.outer(mean, target_mean))
+    constant = target_mean - mean @ a
     blocks = kept if len(points) <= _rows(n) else _blocks(kernel, S, centre, points, targets, weights)
     value = ridge * float(np.vdot(a, W @ a))
     in_sample, in_scales = np.zeros_like(S), np.zeros(S.shape[1])
-    for X, Y, C, slopes in blocks:
+    for X, Y, C, slopes, roots in blocks:
         R = Y - C.T @ a
+        if intercept:
+            R -= np.outer(roots, constant)
         value += float(np.vdot(R, R))
         if gradient:
             P = a @ R.T
@@ -176,7 +192,7 @@ def fit(
         rows, QS = Q.sum(axis=1)[:, None], Q @ S
         in_sample += 2.0 * (rows * S - QS)
         in_scales += (rows * S * S).sum(axis=0) - (S * QS).sum(axis=0)
-    return Fit(value / total, a, in_sample, in_scales)
+    return Fit(value / total, a, in_sample, in_scales, constant)
 
 
 class _Block(NamedTuple):
@@ -186,6 +202,7 @@ class _Block(NamedTuple):
     Y: Array
     C: Array
     slopes: Array
+    roots: Array
 
 
 def _rows(n: int) -> int:
@@ -201,23 +218,40 @@ def _blocks(
         some = slice(start, start + rows)
         X, Y = points[some] - centre, targets[some]
         C, slopes = _values_and_slopes(kernel, S, X)
+        roots = np.ones(len(X))
         if weights is not None:
             roots = np.sqrt(weights[some])
             Y = Y * roots[:, None]
             C *= roots
             slopes *= roots
-        yield _Block(X, Y, C, slopes)
+        yield _Block(X, Y, C, slopes, roots)
 
 
 def _values_and_slopes(kernel: Kernel, S: Array, X: Array) -> tuple[Array, Array]:
     """κ and κ′ of the squared distances of all pairs."""
-    squares = (-2.0 * S) @ X.T
-    squares += np.square(S).sum(axis=1)[:, None]
-    squares += np.square(X).sum(axis=1)
-    np.maximum(squares, 0.0, out=squares)
+    squares = _squared_distances(S, X)
     if S is X:
         np.fill_diagonal(squares, 0.0)
     return kernel._values_and_slopes(squares)
+
+
+def _squared_distances(S: Array, X: Array) -> Array:
+    squares: Array = (-2.0 * S) @ X.T
+    squares += np.square(S).sum(axis=1)[:, None]
+    squares += np.square(X).sum(axis=1)
+    return np.maximum(squares, 0.0, out=squares)
+
+
+def predictions(kernel: Kernel, sample: Array, points: NDArray[Any], coefficients: Array) -> Array:
+    """K(points, S) a, some points at a time."""
+    centre = sample.mean(axis=0)
+    S, found = sample - centre, np.empty((len(points), coefficients.shape[1]))
+    rows = max(1, PREDICTED // len(S))
+    for start in range(0, len(points), rows):
+        values = _squared_distances(S, points[start : start + rows] - centre)
+        kernel._apply(profiles.VALUE, values.reshape(-1))
+        np.matmul(values.T, coefficients, out=found[start : start + rows])
+    return found
 
 
 def _solved(normal: Array, right: Array) -> Array:

@@ -61,8 +61,9 @@ def test_value_and_gradient_agree_with_the_oracle(name: str) -> None:
     assert objective.gradient(S, batch) == pytest.approx(gradient, abs=1e-10 * np.abs(gradient).max())
 
 
+@pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("name", RADIAL)
-def test_derivatives_are_those_of_the_value(name: str) -> None:
+def test_derivatives_are_those_of_the_value(name: str, intercept: bool) -> None:
     """Central differences, in the landmarks and in the logarithms of scales, with weights."""
     kernel, _ = pair(name)
     X, S, Y = problem(4, 40, 5)
@@ -70,7 +71,7 @@ def test_derivatives_are_those_of_the_value(name: str) -> None:
     h, root = 1e-5, np.sqrt([0.5, 1.0, 2.0, 0.1])
 
     def fit(S: Floats, root: Floats) -> prediction_error.Fit:
-        return prediction_error.fit(kernel, S * root, X * root, Y, 0.3, weights)
+        return prediction_error.fit(kernel, S * root, X * root, Y + 1.0, 0.3, weights, intercept=intercept)
 
     found = fit(S, root)
     for l in range(4):
@@ -87,9 +88,10 @@ def test_blocks_are_summed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Catches a block that is left out or counted twice when not all kernel values are in memory at once."""
     X, S, Y = problem(3, 50, 6)
     weights = np.random.default_rng(2).random(50)
-    whole = prediction_error.fit(nl.Gaussian(0.7), S, X, Y, 0.3, weights)
+    whole = prediction_error.fit(nl.Gaussian(0.7), S, X, Y, 0.3, weights, intercept=True)
     monkeypatch.setattr(prediction_error, "BLOCK", 6 * 7)
-    for found, expected in zip(prediction_error.fit(nl.Gaussian(0.7), S, X, Y, 0.3, weights), whole, strict=True):
+    parts = prediction_error.fit(nl.Gaussian(0.7), S, X, Y, 0.3, weights, intercept=True)
+    for found, expected in zip(parts, whole, strict=True):
         assert found == pytest.approx(expected, rel=1e-10)
 
 
@@ -112,6 +114,18 @@ def test_with_all_points_it_is_kernel_ridge_regression() -> None:
     assert kernel.matrix(X) @ objective.coefficients(X)[:, 0] == pytest.approx(theirs.predict(X), abs=1e-8)
     dual = 0.5 * float(Y[:, 0] @ np.linalg.solve(kernel.matrix(X) + 0.5 * np.eye(25), Y[:, 0])) / 25
     assert objective.value(X) == pytest.approx(dual, rel=1e-9)
+
+
+def test_an_intercept_is_not_penalised() -> None:
+    """Catches a constant that is: as a column of ones whose coefficient has no penalty."""
+    X, S, Y = problem(2, 25, 3)
+    kernel, weights = nl.Gaussian(0.7), np.random.default_rng(1).random(25)
+    found = prediction_error.fit(kernel, S, X, Y + 3.0, 0.3, weights, intercept=True)
+    A = np.column_stack([kernel.matrix(X, S), np.ones(25)])
+    penalty = np.zeros((4, 4))
+    penalty[:3, :3] = 0.3 * kernel.matrix(S)
+    expected = np.linalg.solve(A.T @ (weights[:, None] * A) + penalty, A.T @ (weights[:, None] * (Y + 3.0)))
+    assert np.vstack([found.coefficients, found.intercept]) == pytest.approx(expected, rel=1e-8)
 
 
 def test_copies_of_landmarks_and_far_ones_stay_finite() -> None:

@@ -1,0 +1,358 @@
+"""Regression and classification from a few landmarks that are fitted to the targets."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    _check_y,
+    check_consistent_length,
+    check_is_fitted,
+    validate_data,
+)
+
+from .. import _validation as check
+from .._threads import steady
+from .._validation import Array
+from ..kernels import Gaussian, Kernel, Matern, RationalQuadratic
+from ..objectives.prediction_error import fit, predictions
+from ..starts import STARTS
+from ..supervised import CANDIDATE_STEPS, FRESH_START, MAX_EXACT, RIDGES, STEPS, Model, Points, Search, squared
+
+#: At unit length scale.
+KERNELS: dict[str, Kernel] = {
+    "rbf": Gaussian(0.5),
+    "matern": Matern(1.5, 1.0),
+    "rational_quadratic": RationalQuadratic(1.0, 1.0),
+}
+
+
+def targets_of(estimator: Any, X: Any, y: Any) -> Array:
+    """Targets as numbers, a row for each sample: floats as they are, a column of 0 and 1 for each class of all else."""
+    if y is None:
+        raise ValueError(
+            f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
+        )  # scikit-learn's own words
+    y = _check_y(y, multi_output=True, estimator=estimator)
+    check_consistent_length(X, y)
+    columns = y.reshape(len(y), -1)
+    if y.dtype.kind == "f":
+        return np.asarray(columns, dtype=np.float64)
+    codes = [np.unique(column, return_inverse=True)[1] for column in columns.T]
+    return np.hstack([np.eye(code.max() + 1)[code] for code in codes])
+
+
+class _Predictor(BaseEstimator):  # type: ignore[misc]
+    """What regression and classification share: landmarks, length scales and ridge, and the coefficients."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "kernel": [StrOptions(set(KERNELS)), Kernel],
+        "length_scales": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither"), "array-like"],
+        "ridge": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
+        "random_state": ["random_state"],
+    }
+
+    components_: Array
+    length_scales_: Array
+    ridge_: float
+    coef_: Array
+    intercept_: Array
+    reasons_: tuple[str, ...]
+
+    def __init__(
+        self,
+        n_components: int = 100,
+        *,
+        kernel: str | Kernel = "rbf",
+        length_scales: Any = "auto",
+        ridge: Any = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.length_scales = length_scales
+        self.ridge = ridge
+        self.random_state = random_state
+
+    # --- fitting
+
+    @steady
+    def _fit(self, X: Array, Y: Array, sample_weight: Any) -> None:
+        """Fit to targets Y, a column each, which are divided by ``unit`` where errors are compared."""
+        weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        rows = np.arange(len(X)) if weights is None else np.flatnonzero(weights)
+        if len(rows) < len(X):
+            X, Y = X[rows], Y[rows]
+            weights = None if weights is None else weights[rows]
+        if weights is not None:
+            weights = weights / weights.mean()
+        self._kernel = KERNELS[self.kernel] if isinstance(self.kernel, str) else self.kernel
+        if not self._kernel.radial:
+            raise ValueError(f"kernel is {self.kernel!r}; it must be radial, a function of the distance.")
+        middle = np.average(X, axis=0, weights=weights)
+        spread = np.sqrt(np.average(np.square(X - middle), axis=0, weights=weights))
+        spread[~(spread > 1e-12 * np.abs(middle))] = 1.0
+        self._means = np.average(Y, axis=0, weights=weights)
+        unit = self._unit(Y)
+        points = Points((X - middle) / spread, (Y - self._means) / unit, weights)
+        model = self._chosen(points, spread)
+        root = np.sqrt(model.scales)
+        self.components_ = model.sample * spread + middle
+        self.length_scales_ = spread / root
+        self.ridge_ = model.ridge
+        S, ridge = model.sample * root, model.ridge
+        points = points._replace(X=points.X * root)
+        found = fit(self._kernel, S, *points[:2], ridge, weights, intercept=True, gradient=False)
+        self.coef_ = unit * found.coefficients
+        self.intercept_ = self._means + unit * found.intercept
+
+    def _chosen(self, points: Points, spread: Array) -> Model:
+        """Landmarks, scales and ridge, in coordinates of unit variance."""
+        N, d = points.X.shape
+        n = self._number(N)
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+
+        def start(X: Array, n: int) -> Array:
+            return STARTS["kmeans"].draw(self._kernel, X, n, rng).points.astype(np.float64)
+
+        scales = np.full(d, 1.0 / d)
+        moves: tuple[str, ...] = ("fixed", "common", "feature") if d > 1 else ("fixed", "common")
+        if not (isinstance(self.length_scales, str) and self.length_scales == "auto"):
+            lengths = np.asarray(self.length_scales, dtype=np.float64)
+            if lengths.shape not in ((), (1,), (d,)) or not (np.isfinite(lengths) & (lengths > 0.0)).all():
+                raise ValueError(f"length_scales must be 'auto', or one positive number or {d}, one for each feature.")
+            scales, moves = np.square(spread / lengths) * np.ones(d), ("fixed",)
+        ridges = RIDGES if self.ridge == "auto" else (float(self.ridge),)
+        search = Search(self._kernel, n, rng, start, scales, moves, ridges, loss=self._loss)
+        model = Model(start(points.X[:MAX_EXACT], n), scales, ridges[len(ridges) // 2], FRESH_START)
+        if N > 1 and np.ptp(points.Y, axis=0).any():
+            model = self._searched(search, points, model)
+        self.reasons_ = tuple(search.reasons)
+        return model
+
+    def _unit(self, Y: Array) -> Array:
+        """By which targets are divided."""
+        return np.ones(Y.shape[1])
+
+    def _loss(self, predicted: Array, targets: Array) -> Array:
+        """By which held-out samples are judged."""
+        return squared(predicted, targets)
+
+    def _searched(self, search: Search, points: Points, fresh: Model) -> Model:
+        best, _, (train, test), start_error, error = search.choose(points)
+        what = {"fixed": "landmarks", "common": "landmarks and one common length scale"}
+        moved = what.get(best.moved, "landmarks and a length scale for each feature")
+        if best.moved == FRESH_START:
+            search.reasons.append("The start was kept: no candidate is better on the held-out points.")
+            return Model(fresh.sample, fresh.scales, best.ridge, FRESH_START)
+        search.reasons.append(f"Fitted are {moved}: an error of {error:.4g} there, from {start_error:.4g}.")
+        longer, _ = search.finish(best, train, test)
+        if len(points.X) > MAX_EXACT:
+            return longer
+        steps = STEPS if longer.steps > best.steps else CANDIDATE_STEPS
+        search.reasons.append(f"Fitted again to all samples, from k-means centres, in at most {steps} steps.")
+        return search.moved(Model(fresh.sample, fresh.scales, best.ridge, best.moved), points, steps)
+
+    def _number(self, samples: int) -> int:
+        if self.n_components > samples:
+            warnings.warn(
+                "n_components > n_samples. This is not possible.\n"
+                "n_components was set to n_samples, which results"
+                " in inefficient evaluation of the full kernel.",
+                stacklevel=6,
+            )  # scikit-learn's own words
+        return min(self.n_components, samples)
+
+    # --- prediction
+
+    @steady
+    def _predicted(self, X: Any) -> Array:
+        """A row for each sample, a column for each target."""
+        check_is_fitted(self)
+        check.unmasked("X", X)
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        S = self.components_ / self.length_scales_
+        return predictions(self._kernel, S, X / self.length_scales_, self.coef_) + self.intercept_
+
+
+class NystroemRegressor(MultiOutputMixin, RegressorMixin, _Predictor):  # type: ignore[misc]
+    r"""Kernel ridge regression in the span of a few landmarks, which are fitted to the targets.
+
+    Landmarks and length scales descend together on the penalised squared error
+    (:class:`nystrom_lib.PredictionError`), from k-means centres. The ridge, and whether one length scale is fitted or
+    one for each feature, are chosen on held-out samples, in folds where there are few; then everything is fitted again
+    to all samples. Features are standardised inside, so that their units do not matter.
+
+    Parameters
+    ----------
+    n_components
+        How many landmarks, at most as many as there are samples.
+    kernel
+        ``"rbf"``, ``"matern"`` (of order 3/2), ``"rational_quadratic"``, or a radial kernel of the library, which is
+        then taken at distances divided by the length scales.
+    length_scales
+        ``"auto"``: fitted, one factor common to all features in units of their standard deviations, or one length
+        scale for each. A number, or one for each feature: as it is.
+    ridge
+        λ, or ``"auto"``.
+    random_state
+        Decides every draw.
+
+    Attributes
+    ----------
+    components_
+        The landmarks, a row each.
+    length_scales_
+        ℓ, for each feature: the kernel is taken at :math:`\sum_l (x_l-s_l)^2/\ell_l^2`; ``"rbf"`` is
+        :math:`e^{-\frac12\sum_l (x_l-s_l)^2/\ell_l^2}`.
+    ridge_
+        λ as it was chosen.
+    coef_, intercept_
+        Predictions are K(x, components_) ``coef_`` + ``intercept_``.
+    reasons_
+        A sentence for each choice.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nystrom_lib.estimators import NystroemRegressor
+    >>> X = np.random.default_rng(0).random((300, 5))
+    >>> y = np.sin(6.0 * X[:, 0]) + X[:, 1]
+    >>> model = NystroemRegressor(n_components=10, random_state=0).fit(X[:200], y[:200])
+    >>> model.score(X[200:], y[200:]) > 0.99
+    True
+    """
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Choose and fit.
+
+        Parameters
+        ----------
+        X
+            The samples, a row each.
+        y
+            A number for each, or a row of numbers.
+        sample_weight
+            Weights of the squared errors.
+        """
+        self._validate_params()
+        check.unmasked("X", X)
+        X, y = validate_data(self, X, y, dtype=np.float64, multi_output=True, y_numeric=True)
+        y = y.astype(np.float64, copy=False)
+        self._single = y.ndim == 1
+        Y = y.reshape(len(y), -1)
+        self._fit(X, Y, sample_weight)
+        return self
+
+    def _unit(self, Y: Array) -> Array:
+        spread = Y.std(axis=0)
+        return np.where(spread > 0.0, spread, 1.0)
+
+    def predict(self, X: Any) -> Array:
+        """The targets of samples.
+
+        Parameters
+        ----------
+        X
+            The samples, a row each.
+        """
+        found = self._predicted(X)
+        return found[:, 0] if self._single else found
+
+
+class NystroemClassifier(ClassifierMixin, _Predictor):  # type: ignore[misc]
+    r"""Classification by kernel ridge regression on the classes, from a few landmarks that are fitted to them.
+
+    Each class is a target that is 1 for its samples and 0 for all others; the class of the largest prediction wins.
+    Everything else, parameters and attributes included, is as in :class:`NystroemRegressor`.
+
+    Parameters
+    ----------
+    n_components, kernel, length_scales, ridge, random_state
+        As in :class:`NystroemRegressor`.
+
+    Attributes
+    ----------
+    classes_
+        The classes, sorted.
+    components_, length_scales_, ridge_, coef_, intercept_, reasons_, n_features_in_, feature_names_in_
+        As in :class:`NystroemRegressor`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from nystrom_lib.estimators import NystroemClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = NystroemClassifier(n_components=10, random_state=0).fit(X[::2], y[::2])
+    >>> model.score(X[1::2], y[1::2]) > 0.9
+    True
+    """
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Choose and fit.
+
+        Parameters
+        ----------
+        X
+            The samples, a row each.
+        y
+            The class of each.
+        sample_weight
+            Weights of the squared errors.
+        """
+        self._validate_params()
+        check.unmasked("X", X)
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                "This solver needs samples of at least 2 classes in the data, but the data contains only one"
+                f" class: {self.classes_[0]!r}"
+            )  # scikit-learn's own words
+        Y = np.eye(len(self.classes_))[codes]
+        Y = Y[:, 1:] if len(self.classes_) == 2 else Y
+        self._fit(X, Y, sample_weight)
+        return self
+
+    def _loss(self, predicted: Array, targets: Array) -> Array:
+        """Whether the class is wrong, and the squared error, which is less noisy."""
+        found, right = self._codes(predicted + self._means), self._codes(targets + self._means)
+        losses: Array = (found != right) + squared(predicted, targets) / targets.shape[1]
+        return losses
+
+    def _codes(self, predicted: Array) -> Any:
+        """The numbers of the classes with the largest predictions."""
+        return predicted.argmax(axis=1) if predicted.shape[1] > 1 else (predicted[:, 0] > 0.5).astype(int)
+
+    def decision_function(self, X: Any) -> Array:
+        """The predicted targets, from -1 to 1 for two classes, else a column for each class.
+
+        Parameters
+        ----------
+        X
+            The samples, a row each.
+        """
+        found = 2.0 * self._predicted(X) - 1.0
+        return found[:, 0] if len(self.classes_) == 2 else found
+
+    def predict(self, X: Any) -> Any:
+        """The classes of samples.
+
+        Parameters
+        ----------
+        X
+            The samples, a row each.
+        """
+        return self.classes_[self._codes(self._predicted(X))]
