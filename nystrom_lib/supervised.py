@@ -3,9 +3,9 @@ r"""Landmarks, and the scales of features, that predict targets; every choice is
 Candidates differ in the ridge λ and in what moves: the landmarks alone (``"fixed"``), with one common scale
 (``"common"``), or with a scale for each feature (``"feature"``). Each is fitted from the same start by L-BFGS on
 :class:`PredictionError`, whose gradient in the scales costs nothing extra, and compared by the mean loss on points it
-has not seen. The start itself is a candidate. Few points are split into folds; of the candidates that are within a
-standard error of the best, or half of one without folds, the one that moves least is taken. The winner is then fitted for longer; beyond
-``MAX_EXACT`` points it is refined by Adam on batches.
+has not seen. The start itself is a candidate. Few points are split into folds. Of the candidates that are within a
+standard error of the best, or half of one without folds, the one that moves least is taken. It is then fitted for
+longer; beyond ``MAX_EXACT`` points it is refined by Adam on batches.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ CANDIDATE_STEPS, STEPS, BATCH_STEPS = 30, 200, 500  #: of a candidate, of the be
 HELD_OUT, MAX_HELD_OUT = 0.2, 5_000  #: share of the points that are held out, and how many at most
 MAX_EXACT = 10_000  #: points on which L-BFGS is run at most
 MAX_WORK = 2e8  #: multiplications of an evaluation for a candidate, roughly
-FOLDS = ((500, 5), (2_000, 3))  #: below so many points, so many folds in place of a single held-out part
+FOLDS = ((500, 5), (3_500, 3))  #: below so many points, so many folds in place of a single held-out part
 FRESH_START = "start"  #: the candidate that is not moved
 
 
