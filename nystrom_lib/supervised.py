@@ -32,6 +32,7 @@ HELD_OUT, MAX_HELD_OUT = 0.2, 5_000  #: share of the points that are held out, a
 MAX_EXACT = 10_000  #: points on which L-BFGS is run at most
 MAX_WORK = 2e8  #: multiplications of an evaluation for a candidate, roughly
 FOLDS = ((500, 5), (3_500, 3))  #: below so many points, so many folds in place of a single held-out part
+MARGIN, FOLDS_MARGIN = 0.5, 1.0  #: standard errors within which losses on one held-out part, or in folds, are equal
 FRESH_START = "start"  #: the candidate that is not moved
 
 
@@ -98,6 +99,7 @@ class Search:
     folds: bool = True  #: whether few points are split into folds, or once like many
     reasons: list[str] = field(default_factory=list)
     began: float = field(default_factory=time.perf_counter)
+    single: bool = True  #: whether there was one split
     _done: int = 0
     _stopped: bool = False
 
@@ -109,6 +111,7 @@ class Search:
         losses: dict[tuple[str, float], list[Array]] = {}
         fresh = np.geomspace(self.ridges[0], self.ridges[-1], 2 * len(self.ridges) - 1).tolist()  # without a descent
         splits = self.splits(len(points.X))
+        self.single = len(splits) == 1
         train = test = points
         for train_picks, test_picks in splits:
             train, test = points.at(train_picks), points.at(test_picks)
@@ -126,7 +129,7 @@ class Search:
             for moved in (FRESH_START, *self.moves)
         ]
         best = min(leaders, key=lambda key: float(pooled[key].mean()))
-        margin = 1.0 if len(splits) > 1 else 0.5
+        margin = MARGIN if self.single else FOLDS_MARGIN
         best = next(key for key in leaders if _indistinguishable(pooled[key], pooled[best], margin))
         tried = ", ".join(f"{ridge:g}" for ridge in self.ridges)
         folds = f", in {len(splits)} folds" if len(splits) > 1 else ""
@@ -207,26 +210,33 @@ class Search:
 
     def finish(self, model: Model, train: Points, test: Points) -> tuple[Model, float]:
         """The model fitted for longer, unless that is worse on the held-out points, and its error there."""
-        error = self.error(model, train, test)
         if model.moved == FRESH_START:
             self.reasons.append("The start was kept: no candidate is better on the held-out points.")
-            return model, error
+            return model, float(self.losses(model, train, test).mean())
         if len(train.X) <= MAX_EXACT:
             longer, how = self.moved(model, train, STEPS - CANDIDATE_STEPS), f"L-BFGS on {len(train.X):,} points"
         else:
             longer, how = self.refined(model, train), f"Adam on batches of {max(1_000, 4 * self.n):,} points"
-        after = self.error(longer, train, test)
         self.reasons.append(f"{longer.steps - model.steps:,} more steps by {how}.")
-        if after <= error:
-            return longer, after
-        self.reasons.append("They gained nothing on the held-out points: the candidate was kept.")
-        return model, error
+        if _indistinguishable(self.losses(longer, train, test), self.losses(model, train, test), MARGIN):
+            model = longer
+        else:
+            self.reasons.append("They made it worse on the held-out points: the candidate was kept.")
+        return self.with_best_ridge(model, train, test)
 
-    def error(self, model: Model, train: Points, test: Points) -> float:
-        """The mean loss on the held-out points."""
-        return float(model.losses(self.kernel, train.at(slice(None, MAX_EXACT)), test, self.loss).mean())
+    def with_best_ridge(self, model: Model, train: Points, test: Points) -> tuple[Model, float]:
+        """The same landmarks with the ridge that predicts the held-out points best, and the error there."""
+        factors = np.geomspace(0.01, 10.0, 7) if self.single and len(self.ridges) > 1 else [1.0]
+        models = [replace(model, ridge=float(model.ridge * factor)) for factor in factors]
+        errors = [float(self.losses(other, train, test).mean()) for other in models]
+        best = int(np.argmin(errors))
+        return models[best], errors[best]
 
     # --- effort
+
+    def losses(self, model: Model, train: Points, test: Points) -> Array:
+        """The losses on the held-out points."""
+        return model.losses(self.kernel, train.at(slice(None, MAX_EXACT)), test, self.loss)
 
     def late(self, share: float) -> bool:
         """Whether that share of the seconds is spent, or the caller wants an end."""
@@ -271,4 +281,7 @@ def find(search: Search, points: Points) -> Found:
     points = points._replace(Y=Y / np.sqrt(variance))
     model, start, splits, start_error, _ = search.choose(points)
     model, error = search.finish(model, *splits)
+    if error > start_error:
+        search.reasons.append("The start was kept: it is better on the held-out points.")
+        model, error = Model(start, search.scales, model.ridge, FRESH_START, model.steps), start_error
     return Found(model, start, start_error, error)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -160,7 +161,8 @@ class _Predictor(BaseEstimator):  # type: ignore[misc]
             return longer
         steps = STEPS if longer.steps > best.steps else CANDIDATE_STEPS
         search.reasons.append(f"Fitted again to all samples, from k-means centres, in at most {steps} steps.")
-        return search.moved(Model(fresh.sample, fresh.scales, best.ridge, best.moved), points, steps)
+        again = search.moved(Model(fresh.sample, fresh.scales, best.ridge, best.moved), points, steps)
+        return replace(again, ridge=longer.ridge)
 
     def _number(self, samples: int) -> int:
         if self.n_components > samples:
@@ -355,4 +357,5 @@ class NystroemClassifier(ClassifierMixin, _Predictor):  # type: ignore[misc]
         X
             The samples, a row each.
         """
-        return self.classes_[self._codes(self._predicted(X))]
+        codes = self._codes(self._predicted(X))
+        return self.classes_[codes]

@@ -87,7 +87,7 @@ def test_predictions_are_those_of_the_attributes(model: Any) -> None:
         assert fitted.decision_function(new) == pytest.approx(2.0 * raw - 1.0, abs=1e-6)
         assert list(fitted.predict(new)) == list(fitted.classes_[raw.argmax(axis=1)])
     assert fitted.components_.shape == (8, 4) and fitted.length_scales_.shape == (4,)
-    assert fitted.ridge_ in (1e-3, 1e-2, 0.1, 1.0, 10.0) and len(fitted.reasons_) >= 2
+    assert 1e-5 <= fitted.ridge_ <= 100.0 and len(fitted.reasons_) >= 2
 
 
 @pytest.mark.parametrize("model", MODELS)
