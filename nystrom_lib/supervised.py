@@ -100,6 +100,7 @@ class Search:
     reasons: list[str] = field(default_factory=list)
     began: float = field(default_factory=time.perf_counter)
     single: bool = True  #: whether there was one split
+    rivals: list[Model] = field(default_factory=list)  #: the candidate with the next smaller ridge
     _done: int = 0
     _stopped: bool = False
 
@@ -135,6 +136,8 @@ class Search:
         folds = f", in {len(splits)} folds" if len(splits) > 1 else ""
         self.reasons.append(f"The ridge is {best[1]:g}, of {tried}, by {len(pooled[best]):,} held-out points{folds}.")
         start = models[leaders[0]].sample
+        smaller = [ridge for ridge in self.ridges if ridge < best[1]][-1:]
+        self.rivals = [models[best[0], ridge] for ridge in smaller] if best[0] != FRESH_START else []
         return models[best], start, (train, test), float(pooled[leaders[0]].mean()), float(pooled[best].mean())
 
     def splits(self, N: int) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
@@ -214,23 +217,26 @@ class Search:
             self.reasons.append("The start was kept: no candidate is better on the held-out points.")
             return model, float(self.losses(model, train, test).mean())
         if len(train.X) <= MAX_EXACT:
-            longer, how = self.moved(model, train, STEPS - CANDIDATE_STEPS), f"L-BFGS on {len(train.X):,} points"
+            rivals = [model, *self.rivals] if self.single else [model]  # a longer descent favours a smaller ridge
+            tried = [self.moved(each, train, STEPS - CANDIDATE_STEPS) for each in rivals]
+            how = f"L-BFGS on {len(train.X):,} points, with the ridge {' or '.join(f'{m.ridge:g}' for m in tried)}"
         else:
-            longer, how = self.refined(model, train), f"Adam on batches of {max(1_000, 4 * self.n):,} points"
-        self.reasons.append(f"{longer.steps - model.steps:,} more steps by {how}.")
-        if _indistinguishable(self.losses(longer, train, test), self.losses(model, train, test), MARGIN):
-            model = longer
-        else:
-            self.reasons.append("They made it worse on the held-out points: the candidate was kept.")
-        return self.with_best_ridge(model, train, test)
+            tried, how = [self.refined(model, train)], f"Adam on batches of {max(1_000, 4 * self.n):,} points"
+        losses = [self.losses(each, train, test) for each in tried]
+        best = int(np.argmin([each.mean() for each in losses]))
+        self.reasons.append(f"{tried[best].steps - model.steps:,} more steps by {how}.")
+        kept = self.losses(model, train, test)
+        if _indistinguishable(losses[best], kept, MARGIN):
+            return tried[best], float(losses[best].mean())
+        self.reasons.append("They made it worse on the held-out points: the candidate was kept.")
+        return model, float(kept.mean())
 
-    def with_best_ridge(self, model: Model, train: Points, test: Points) -> tuple[Model, float]:
-        """The same landmarks with the ridge that predicts the held-out points best, and the error there."""
+    def best_ridge(self, model: Model, train: Points, test: Points) -> float:
+        """The ridge with which these landmarks predict the held-out points best."""
         factors = np.geomspace(0.01, 10.0, 7) if self.single and len(self.ridges) > 1 else [1.0]
         models = [replace(model, ridge=float(model.ridge * factor)) for factor in factors]
         errors = [float(self.losses(other, train, test).mean()) for other in models]
-        best = int(np.argmin(errors))
-        return models[best], errors[best]
+        return models[int(np.argmin(errors))].ridge
 
     # --- effort
 

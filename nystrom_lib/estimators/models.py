@@ -157,12 +157,13 @@ class _Predictor(BaseEstimator):  # type: ignore[misc]
             return Model(fresh.sample, fresh.scales, best.ridge, FRESH_START)
         search.reasons.append(f"Fitted are {moved}: an error of {error:.4g} there, from {start_error:.4g}.")
         longer, _ = search.finish(best, train, test)
+        ridge = search.best_ridge(longer, train, test)
         if len(points.X) > MAX_EXACT:
-            return longer
-        steps = STEPS if longer.steps > best.steps else CANDIDATE_STEPS
+            return replace(longer, ridge=ridge)
+        steps = STEPS if longer.steps > CANDIDATE_STEPS else CANDIDATE_STEPS
         search.reasons.append(f"Fitted again to all samples, from k-means centres, in at most {steps} steps.")
-        again = search.moved(Model(fresh.sample, fresh.scales, best.ridge, best.moved), points, steps)
-        return replace(again, ridge=longer.ridge)
+        again = search.moved(Model(fresh.sample, fresh.scales, longer.ridge, best.moved), points, steps)
+        return replace(again, ridge=ridge)
 
     def _number(self, samples: int) -> int:
         if self.n_components > samples:
