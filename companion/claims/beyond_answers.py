@@ -14,6 +14,7 @@ from ..results.table import Results
 from ..studies import beyond as studies
 from ..studies import models
 from ..wording import markdown_table, number, percent
+from . import computed_answers
 from .beyond import QUESTIONS, Answer, Question, answer
 from .page import escape
 
@@ -26,7 +27,8 @@ def stored_answers(folder: Path) -> dict[str, Answer]:
     if fits is None or len(results) != len(BEYOND):
         return {}
     cases = _cases(results) | models.cases(fits[1])  # type: ignore[arg-type]
-    return {name: answer(name, values) for name, values in cases.items()}
+    cases |= computed_answers.load(folder / computed_answers.FILE)
+    return {name: answer(name, cases[name]) for name in QUESTIONS if name in cases}
 
 
 def _cases(results: Mapping[studies.Key, Results]) -> dict[str, dict[str, float]]:

@@ -76,8 +76,8 @@ READINGS: Mapping[str, Reading] = {
     ),
     "B2": _holds(
         "At both values of ρ there are more landmarks where there are more data, and they lie further from each other "
-        "than the initial ones did. The second effect is strong at ρ = 16 and modest at ρ = 1. What the stationarity "
-        "of the kernel contributes is another question, which these numbers do not answer."
+        "than the initial ones did. The second effect is strong at ρ = 16 and modest at ρ = 1. With a polynomial "
+        "kernel, which is not stationary, it is hardly there (an exercise of the chapter), as the paper suggests."
     ),
     "B3": _in_part(
         "The medians of all four criteria improve clearly at both values of ρ. At ρ = 16 practically every sample "
