@@ -70,15 +70,17 @@ def _listed(context: click.Context, parameter: click.Parameter, value: tuple[str
 
 @click.command("optimise", cls=Command, short_help="good landmarks for your own file")
 @click.argument("file", type=click.Path(exists=True, path_type=Path))
-@click.option("-n", "n", type=Whole(1), default=100, show_default=True, help="How many landmark points.")
+@click.option("-n", "n", type=Whole(1), help="How many landmark points; by default 100, or what --tolerance needs.")
+@click.option("--tolerance", type=float, metavar="E", help="Instead of -n: the relative error allowed, e.g. 0.05.")
 @click.option(
     "-o", "--out", type=click.Path(dir_okay=False, path_type=Path), callback=_output(".npy", ".csv"),
     default="landmarks.npy", show_default=True, help="Where the landmarks go, as .npy or .csv.",
 )  # fmt: skip
 @click.option(
     "--plot", type=click.Path(dir_okay=False, path_type=Path), callback=_output(*_PICTURES), metavar="PICTURE",
-    help="Draw the landmarks, and what uniform ones would cost (.png, .svg, .pdf).",
+    help="Where the picture goes (.png, .svg, .pdf); by default beside the landmarks, as .svg.",
 )  # fmt: skip
+@click.option("--no-plot", is_flag=True, help="Draw no picture.")
 @click.option(
     "--method", "--objective", "method", type=click.Choice(METHODS), default="auto", show_default=True,
     help="What to descend on (auto to radial-skd: the paper's is radial-skd), or a way to choose points.",
@@ -118,9 +120,11 @@ def _listed(context: click.Context, parameter: click.Parameter, value: tuple[str
 @JOBS
 def optimise(
     file: Path,
-    n: int,
+    n: int | None,
+    tolerance: float | None,
     out: Path,
     plot: Path | None,
+    no_plot: bool,
     method: str,
     seconds: float | None,
     iterations: int | None,
@@ -142,7 +146,7 @@ def optimise(
     dask: str | None,
     jobs: int | None,
 ) -> None:
-    """Find n landmark points for the data in FILE whose Nyström approximation has a small error.
+    """Find landmark points for the data in FILE whose Nyström approximation has a small error.
 
     FILE is CSV (also compressed; semicolons, tabulators and decimal commas are recognised), Parquet, NPY or NPZ, a row
     for each point; or a folder of Parquet files. Of .npy and Parquet with more than a million rows only what is needed
@@ -151,10 +155,13 @@ def optimise(
     squared distance, and a descent on the trace error itself moves landmarks until more steps gain little;
     --method radial-skd is the paper's own method. What was chosen is printed with its reason.
 
-    Printed are the trace error before and after; up to 5,500 points also the smallest error possible and how many times
-    that ours is (E_tr); and how many uniform landmarks the same error would take. Ctrl-C ends the descent and keeps the
-    best so far. The landmarks are saved in the units of FILE, and beside them, in a file of the same name that ends
-    in .json, everything that was done.
+    Printed are the trace error before and after; the smallest error possible, or beyond 5,500 points a lower bound of
+    it, and how many times that ours is; and how many uniform landmarks the same error would take. Ctrl-C ends the
+    descent and keeps the best so far. The landmarks are saved in the units of FILE, and beside them, in files of the
+    same name, everything that was done (.json) and a picture of the landmarks and of the error against n (.svg).
+
+    With --tolerance it finds about the fewest landmarks whose trace error, divided by the trace of the kernel matrix,
+    is at most that.
 
     With --dask the workers of a cluster read the file themselves, under the same path, and compute the exact errors,
     the same to the last bit as --exact does here; the descent, whose cost does not depend on the number of points,
@@ -163,6 +170,7 @@ def optimise(
     \b
     Examples:
       nystrom optimise measurements.csv -n 100 -o landmarks.npy
+      nystrom optimise measurements.csv --tolerance 0.05       about the fewest that leave at most 5 %
       nystrom optimise measurements.csv --without id,date --missing-code -999 --plot landmarks.png
       nystrom optimise abalone.data --one-hot          words become columns of 0 and 1
       nystrom optimise points.npy -n 50 --method radial-skd --rho 0.2 --iterations 4000
@@ -172,6 +180,13 @@ def optimise(
     from ..experiments.components import File
     from ..studies.own_data import Request
 
+    if n is not None and tolerance is not None:
+        raise ConfigurationError("--tolerance", "is given, and so is -n; give one of them.")
+    if tolerance is not None and tries > 1:
+        raise ConfigurationError("--tries", f"is {tries}; with --tolerance it must be 1.")
+    if tolerance is not None and start != "auto":
+        raise ConfigurationError("--start", f"is {start!r}; with --tolerance it must be 'auto'.")
+    plot = None if no_plot else plot or out.with_suffix(".svg")
     _check_outputs(file, out, plot)
     source = File(
         path=str(file),
@@ -187,7 +202,9 @@ def optimise(
         array=array,
     )
     exact = exact or dask is not None
-    request = Request(source, n, kernel, rho, method, start, iterations, seconds, seed, exact, tries)
+    request = Request(
+        source, n or 100, kernel, rho, method, start, iterations, seconds, seed, exact, tries, tolerance
+    )
     try:
         with _cluster(dask) as client:
             optimised, report = _optimised(request, jobs, client)
@@ -196,10 +213,12 @@ def optimise(
     except ValueError as error:
         raise _translated(error) from error
     # Saved first: whoever reads what is printed may have gone.
-    saved = _saved(optimised, out, plot)
+    saved = _saved(optimised, out, None if optimised.stopped else plot)
     click.echo(report)
     for what, path in saved.items():
         click.echo(f"{what:<10} {path}")
+    if "picture" in saved:
+        click.echo("The picture shows the landmarks, and the mean error against n: uniform, optimised, best possible.")
     click.echo(f"\nTo use them, for points X in the units of the file:\n\n{_use(saved['record'])}")
 
 
@@ -233,7 +252,8 @@ def _optimised(request: Request, jobs: int | None, client: Any) -> tuple[Optimis
     def work() -> tuple[Optimised, str]:
         with nl.threads(jobs) if jobs else nullcontext():
             chosen = request.chosen(dataset)
-            tell(f"{dataset.name}: {dataset.N:,} points; looking for {request.n:,} landmarks …")
+            number = f"{request.n:,}" if request.tolerance is None else "few"
+            tell(f"{dataset.name}: {dataset.N:,} points; looking for {number} landmarks …")
             began = time.monotonic()
             form = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}, {postfix}"
             with bar(desc="descent", total=1.0, bar_format=form) as shown:
@@ -273,11 +293,18 @@ def _report(optimised: Optimised, seconds: float, stop: threading.Event) -> str:
     if stop.is_set():
         words.append("The descent was stopped; these are the best landmarks it had found.")
     else:
-        if data.N <= _full_report():
-            tell("computing the smallest error possible …")
+        tell("computing the smallest error possible …")
         if optimised.best is not None:
             factor = "" if optimised.factor is None else f"E_tr = {optimised.factor:.4g}"
             rows.append(["best possible", f"{optimised.best:.6g}", factor])
+        else:
+            least = data.N * optimised.result.best_error_bound
+            rows.append(["best possible", f"≥ {least:.6g}", ""])
+            if least > 0.0:
+                words.append(
+                    f"These landmarks are within a factor of {optimised.at_most / least:.3g} of the best {n:,} that "
+                    "exist, with at least 90 % confidence."
+                )
         if optimised.estimate is not None:
             words.append(_sure(optimised.estimate))
         tell("counting how many uniform landmarks that would take …")

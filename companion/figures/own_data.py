@@ -31,10 +31,12 @@ def report(optimised: Optimised) -> Figure:
 
 
 def _uniform(axes: Axes, optimised: Optimised) -> None:
-    """The error of uniform landmarks by their number, and ours."""
+    """The mean error against the number of landmarks: uniform ones, ours, and the best possible."""
     numbers, errors = zip(*optimised.uniform.items(), strict=True)
     axes.plot(numbers, errors, "o-", color=style.COLOURS["initial"], markersize=3, label="uniform landmarks")
     axes.plot([optimised.request.n], [optimised.ours], "o", color=style.COLOURS["optimised"], label="optimised")
+    most = min(2 * max(numbers[0], optimised.request.n), len(optimised.least) - 1)
+    axes.plot(range(1, most + 1), optimised.least[1 : most + 1], color=style.REFERENCE, label="best possible")
     axes.axhline(optimised.ours, color=style.COLOURS["optimised"], linestyle=":")
     if min(errors) > 0.0 and optimised.ours > 0.0:
         axes.set_yscale("log")

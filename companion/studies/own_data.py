@@ -73,10 +73,11 @@ class Request:
     seed: int = 0
     exact: bool = False  # the errors from all points, however many
     tries: int = 1  # descents from as many seeds, of which the best is kept
+    tolerance: float | None = None  # the relative error allowed, which then decides n
 
     def chosen(self, dataset: nl.datasets.Dataset) -> Chosen:
         """The kernel, with ρ by the median rule unless it is given."""
-        if self.n > dataset.N:
+        if self.tolerance is None and self.n > dataset.N:
             raise ValueError(f"n is {self.n}; it must be from 1 to {dataset.N}, the number of data points.")
         rho = nl.median_rho(dataset.X, self.seed) if self.rho is None else self.rho
         rule = "1 over the median squared distance of the data" if self.rho is None else "as given"
@@ -92,6 +93,11 @@ class Request:
     ) -> Optimised:
         """The landmarks, and the trace error before and after; of several tries those with the smallest error."""
         how: dict[str, Any] = {name: getattr(self, name) for name in ("method", "start", "seconds", "iterations")}
+        if self.tolerance is not None:
+            del how["start"]
+            how |= {"tolerance": self.tolerance, "progress": progress, "watch": watch}
+            result = nl.find_landmarks(chosen.kernel, dataset.X, seed=self.seed, **how)
+            return Optimised(replace(self, n=len(result.sample)), dataset, chosen, result, cluster)
         seeds = range(self.seed, self.seed + self.tries)
         if cluster is not None and self.tries > 1:
             from ..running.cluster import found_there
@@ -214,6 +220,19 @@ class Optimised:
         return nl.best_rank_errors(self.chosen.kernel, self.dataset.X, self.request.n, "trace").trace
 
     @property
+    def at_most(self) -> float:
+        """An upper confidence bound of the trace error; the error itself where it is exact."""
+        return self.after if self.estimate is None else self.estimate.bounds[1]
+
+    @cached_property
+    def least(self) -> Array:
+        """The smallest mean error possible for n = 0, 1, …, estimated from some of the points."""
+        kernel, points = self.chosen.kernel, thinned(self.dataset.X, _JUDGED)
+        eigenvalues = np.linalg.eigvalsh(kernel.matrix(points))
+        tails: Array = np.cumsum(np.maximum(eigenvalues, 0.0))[::-1] / len(points)
+        return tails
+
+    @property
     def factor(self) -> float | None:
         """E_tr of Eq. (8), where the best error is known and not zero."""
         return self.after / self.best if self.best else None
@@ -288,6 +307,7 @@ class Optimised:
             "choices": list(self.reasons),
             "find_landmarks": {
                 "method": request.method,
+                **({} if request.tolerance is None else {"tolerance": request.tolerance}),
                 "start": request.start,
                 "iterations": request.iterations,
                 "seconds": request.seconds,
