@@ -213,3 +213,28 @@ def test_two_lines_of_python_load_the_result(optimised: tuple[Path, str], monkey
     data = data_of(known)
     relative = nl.nystrom_errors(saved.kernel, data, saved.scaled(saved.landmarks), "trace").trace / len(data)
     assert f"{100 * relative:.3g} % of the trace of the kernel matrix is left" in said
+
+
+def test_a_tolerance_decides_the_number_and_a_picture_is_drawn(measurements: Path, tmp_path: Path) -> None:
+    """Catches a number of landmarks that does not keep the tolerance, and a result without its picture."""
+    words = ["optimise", measurements, "--without", "sample", "--missing-code", "-999", "--tolerance", 0.2]
+    said = fine(call(*words, "-o", "few.npy", cwd=tmp_path))
+    landmarks, record = np.load(tmp_path / "few.npy"), json.loads((tmp_path / "few.json").read_text(encoding="utf-8"))
+    assert record["n"] == len(landmarks) and record["find_landmarks"]["tolerance"] == 0.2
+    assert recomputed(tmp_path / "few.json", landmarks) <= 0.2 * len(data_of(record)) * (1 + 1e-9)
+    assert f"n = {len(landmarks)}, the smallest number tried that keeps the tolerance 0.2" in said
+    assert (tmp_path / "few.svg").stat().st_size > 0 and "picture" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["-n", 5], "--tolerance is given, and so is -n"),
+        (["--tries", 3], "--tries is 3; with --tolerance it must be 1"),
+    ],
+)
+def test_a_tolerance_excludes_other_options(
+    measurements: Path, tmp_path: Path, words: list[Any], sentence: str
+) -> None:
+    """Catches an option that is ignored without a word."""
+    assert sentence in refused(call("optimise", measurements, "--tolerance", 0.2, *words, cwd=tmp_path), 2)
