@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks import report, rows
+from benchmarks import rows
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -57,19 +57,3 @@ def test_results_agree_with_the_c_version(quick_rows: dict[str, dict[str, Any]],
 
 def test_no_bar_was_moved() -> None:
     assert rows.BARS == BARS
-
-
-def test_verdicts() -> None:
-    row = rows.Row("skd", "work", "setting", 1, seconds=1.0, full_size=True)
-    assert report.verdict(row) == "no bar"
-    row.faster_than("plain C", 15.0)
-    row.ceiling(0.8)
-    assert report.verdict(row) == "met"
-    row.ceiling(0.7)
-    assert report.verdict(row) == "**missed**: ceiling"
-    row.agreement = 1e-9
-    assert report.verdict(row) == "**missed**: ceiling, agreement"
-    row.full_size = False
-    assert report.verdict(row) == "**missed**: agreement"
-    row.agreement = float("nan")
-    assert report.verdict(row) == "**missed**: agreement"

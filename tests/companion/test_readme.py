@@ -16,9 +16,3 @@ def test_the_numbers_are_those_of_the_results(root: Path) -> None:
 @pytest.mark.skipif(not locked("matplotlib"), reason="stored with another matplotlib")
 def test_the_figure_is_that_of_the_results(root: Path) -> None:
     assert readme.FIGURE.read_text(encoding="utf-8") == landing.figure_svg(landing.load(Archive(root / "results")))
-
-
-def test_it_says_what_shows_the_cross_references_of_a_notebook(root: Path) -> None:
-    notebooks = [path.read_text(encoding="utf-8") for path in (root / "notebooks").glob("*.ipynb")]
-    roles = any("{eq}`" in text or "{numref}`" in text for text in notebooks)
-    assert roles == ("jupyterlab-myst" in (root / "README.md").read_text(encoding="utf-8"))
