@@ -24,6 +24,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .. import _validation as check
 from .._threads import threads
 from ..approximation import room_for
+from ..bandwidth import median_rho
 from ..kernels import Kernel
 from ..landmarks import find_landmarks
 from ..objectives import OBJECTIVES
@@ -53,14 +54,19 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         times constants and with a length scale for each feature. Landmarks that are not moved will do with any other
         name scikit-learn knows, a callable, any of its Gaussian process kernels, or ``"precomputed"``.
     gamma, coef0, degree
-        As in scikit-learn, with its defaults: ``gamma`` is 1/d for d features, ``degree`` 3, ``coef0`` 1. For
+        As in scikit-learn, with its defaults: ``gamma`` is 1/d for d features, ``degree`` 3, ``coef0`` 1.
+        Besides, ``gamma="scale"`` is 1/(d·var(X)), as in scikit-learn's support vector machines, and
+        ``gamma="median"`` is 1 over the median squared distance of two samples. For
         ``"matern"`` and ``"rational_quadratic"`` the length scale is :math:`\ell = 1/\sqrt{2\gamma}`, that of the
         Gaussian with the same ``gamma``.
     kernel_params
         Further parameters: of a callable; ``nu`` or ``alpha``, and ``length_scale`` in place of ``gamma`` (a number, or
         one for each feature), of ``"matern"`` and ``"rational_quadratic"``.
     n_components
-        How many landmarks, at most as many as there are samples; not used if ``landmarks`` holds them.
+        How many landmarks, at most as many as there are samples; not used if ``landmarks`` holds them. ``"auto"`` takes
+        about as few as keep ``tolerance``, whatever they predict.
+    tolerance
+        With ``n_components="auto"``: the relative trace error allowed, as in :func:`nystrom_lib.find_landmarks`.
     random_state
         Decides every draw.
     n_jobs
@@ -84,6 +90,8 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     ----------
     components_
         The landmarks, a row each; with ``kernel="precomputed"`` their rows of the matrix.
+    n_components_
+        How many landmarks there are.
     component_indices_
         Which samples they are; only there if they are samples.
     normalization_
@@ -112,16 +120,17 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "kernel": [StrOptions({*NAMES, "precomputed"}), callable, Kernel],
-        "gamma": [Interval(Real, 0, None, closed="left"), None],
+        "gamma": [Interval(Real, 0, None, closed="left"), StrOptions({"scale", "median"}), None],
         "coef0": [Interval(Real, None, None, closed="neither"), None],
         "degree": [Interval(Real, 1, None, closed="left"), None],
         "kernel_params": [dict, None],
-        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
         "landmarks": [StrOptions({*OPTIMISED, *STARTS}), "array-like"],
         "seconds": [Interval(Real, 0, None, closed="neither"), None],
         "iterations": [Interval(Integral, 0, None, closed="left"), None],
+        "tolerance": [Interval(Real, 0, 1, closed="neither")],
     }
 
     components_: Any
@@ -134,16 +143,17 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         self,
         kernel: str | Kernel | Callable[..., Any] = "rbf",
         *,
-        gamma: float | None = None,
+        gamma: float | str | None = None,
         coef0: float | None = None,
         degree: float | None = None,
         kernel_params: dict[str, Any] | None = None,
-        n_components: int = 100,
+        n_components: int | str = 100,
         random_state: Any = None,
         n_jobs: int | None = None,
         landmarks: Any = "optimised",
         seconds: float | None = None,
         iterations: int | None = None,
+        tolerance: float = 0.05,
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma
@@ -156,6 +166,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         self.landmarks = landmarks
         self.seconds = seconds
         self.iterations = iterations
+        self.tolerance = tolerance
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Choose the landmarks and factor their kernel matrix.
@@ -177,7 +188,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
             self.components_, indices = self._chosen(meaning, X, targets)
             self._features = self._factored(meaning, indices)
         self.normalization_ = self._features.normalization().astype(self.components_.dtype, copy=False)
-        self._n_features_out = self.components_.shape[0]
+        self._n_features_out = self.n_components_ = self.components_.shape[0]
         if indices is not None:
             self.component_indices_ = indices
         return self
@@ -204,8 +215,19 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     # --- what is meant
 
     def _meaning(self, X: Any) -> Meaning:
-        parameters = {name: getattr(self, name) for name in ("gamma", "coef0", "degree")}
+        parameters = {"gamma": self._gamma(X), "coef0": self.coef0, "degree": self.degree}
         return meant(self.kernel, parameters, self.kernel_params, X, self.n_jobs)
+
+    def _gamma(self, X: Any) -> float | None:
+        """The number, by a rule if one was named."""
+        if not isinstance(self.gamma, str):
+            return self.gamma
+        if self._precomputed or issparse(X):
+            raise ValueError(f"gamma is {self.gamma!r}; for these data it must be a number or None.")
+        if self.gamma == "median":
+            return median_rho(X.astype(np.float64, copy=False), 0)
+        variance = float(X.var())
+        return 1.0 / (X.shape[1] * variance) if variance > 0.0 else 1.0
 
     @property
     def _precomputed(self) -> bool:
@@ -260,7 +282,10 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         return check.points("landmarks", self.landmarks, dimension=X.shape[1], like="X"), None
 
     def _selected(self, meaning: Meaning, X: Any, targets: Any) -> tuple[Any, NDArray[np.int64] | None]:
-        rng, n, kernel = check_random_state(self.random_state), self._number(X.shape[0]), meaning.kernel
+        rng, kernel = check_random_state(self.random_state), meaning.kernel
+        if self.n_components == "auto":
+            return self._few(meaning, X, rng)
+        n = self._number(X.shape[0])
         room_for(n, f"n_components is {n:,}; it must be", "LocalApproximation")
         if self.landmarks == "uniform":
             return None, rng.permutation(X.shape[0])[:n].astype(np.int64)  # scikit-learn's draw
@@ -279,7 +304,23 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
             return None, initial_indices(kernel, data, n, self.landmarks, seed=seed)
         return meaning.back(initial_sample(kernel, data, n, self.landmarks, seed=seed)), None
 
+    def _few(self, meaning: Meaning, X: Any, rng: Any) -> tuple[Any, NDArray[np.int64] | None]:
+        """About as few landmarks as keep the tolerance."""
+        if self._supervised or isinstance(meaning.kernel, Columns | Precomputed):
+            raise ValueError(
+                "n_components is 'auto', which is for landmarks that are chosen by the trace error, under a kernel of "
+                "this library; it must be a number."
+            )
+        method = "auto" if self.landmarks in ("optimised", "optimized") else self.landmarks
+        landmarks = find_landmarks(
+            meaning.kernel, meaning.place(X), tolerance=self.tolerance, method=method,
+            seed=int(rng.randint(np.iinfo(np.int32).max)), seconds=self.seconds, iterations=self.iterations,
+        )  # fmt: skip
+        self.reasons_, self.error_ = landmarks.reasons, landmarks.relative_error
+        return meaning.back(landmarks.sample), landmarks.indices
+
     def _number(self, samples: int) -> int:
+        assert not isinstance(self.n_components, str)
         if self.n_components <= samples:
             return self.n_components
         warnings.warn(

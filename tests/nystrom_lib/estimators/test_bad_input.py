@@ -53,9 +53,8 @@ def test_data_in_their_words(data: Any, landmarks: str) -> None:
 
 @pytest.mark.parametrize(
     "parameters",
-    [{"gamma": -1.0}, {"gamma": "scale"}, {"degree": 0.5}, {"coef0": "1"}, {"n_components": 0}, {"n_components": 2.5},
-     {"random_state": "now"}, {"n_jobs": 1.5}, {"kernel_params": 3}, {"kernel": "precomputed", "gamma": 1.0},
-     {"kernel": np.vdot, "degree": 2}],
+    [{"degree": 0.5}, {"coef0": "1"}, {"random_state": "now"}, {"n_jobs": 1.5}, {"kernel_params": 3},
+     {"kernel": "precomputed", "gamma": 1.0}, {"kernel": np.vdot, "degree": 2}],
     ids=lambda parameters: ", ".join(f"{k}={getattr(v, '__name__', v)}" for k, v in parameters.items()),
 )  # fmt: skip
 def test_parameters_in_their_words(parameters: dict[str, Any]) -> None:
