@@ -44,29 +44,6 @@ def test_a_name_that_nobody_declared_is_refused_once(shown: list[dict[str, str]]
     assert notebook.begin(tiny.CHAPTER, names).parameters == page.parameters
 
 
-def test_a_figure_is_the_same_text_every_time_and_is_left_in_the_folder(
-    shown: list[dict[str, str]], names: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from matplotlib import pyplot as plt
-
-    monkeypatch.setenv(notebook.RUN_FOLDER, str(tmp_path))
-    monkeypatch.setenv(notebook.JOBS, "1")
-    page = notebook.begin(tiny.CHAPTER, names)
-    for _ in range(2):
-        fig, axes = plt.subplots()
-        axes.plot([1, 2], [3, 4], label="a line")
-        axes.legend()
-        page.show(fig, "figure-9")
-    assert not plt.get_fignums()
-    assert shown[-1] == shown[-2]
-    svg = shown[-1]["image/svg+xml"]
-    assert "<dc:date>" not in svg and "matplotlib.org" not in svg.split("<metadata>")[-1].split("</metadata>")[0]
-    assert (tmp_path / "figures" / "figure-9.svg").read_text(encoding="utf-8") == svg
-    assert (tmp_path / "figures" / "figure-9.png").read_bytes().startswith(b"\x89PNG")
-    assert page.file("landmarks.npy") == tmp_path / "landmarks.npy"
-    page._open.close()
-
-
 def test_the_foot_says_where_the_numbers_come_from(shown: list[dict[str, str]], names: dict[str, Any]) -> None:
     page = notebook.begin(tiny.CHAPTER, {**names, "n": 20, "m": 1})
     page.results(tiny.experiment(page.parameters), about="n = 20")

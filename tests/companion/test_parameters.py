@@ -101,31 +101,6 @@ def test_a_yaml_file_is_read_by_the_declared_types(tmp_path: Path) -> None:
     assert settings == Example(n=1000, rhos=(0.25, 1.0), ns=(10, 2), again=False, file="no")
 
 
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("n: 1.5", f"n is 1.5; {WHOLE}"),
-        ("n: abc", f"n is 'abc'; {WHOLE}"),
-        ("n:", f"n is null; {WHOLE}"),
-        ("n: [1, 2]", f"n is [1, 2]; {WHOLE}"),
-        ("n: {a: 1}", f"n is {{'a': '1'}}; {WHOLE}"),
-        ("again: yes", "again is 'yes'; it must be true or false."),
-        ("ns: 1,0", "ns is [1, 0]; it must be a list of whole numbers, each at least 1."),
-        ("n: 1\nn: 2", "n is given twice."),
-        ("- n", "does not hold lines of the form 'name: value'."),
-        ("n: [", "is not plain YAML"),
-        ("n: !!python/object/apply:os.getcwd []", f"n is []; {WHOLE}"),
-        ("nn: 80", "nn is not a parameter of example (did you mean 'n'?)"),
-    ],
-)
-def test_a_bad_yaml_file_is_refused_in_the_same_sentence(tmp_path: Path, text: str, sentence: str) -> None:
-    file = tmp_path / "values.yml"
-    file.write_text(text)
-    with pytest.raises(ConfigurationError) as caught:
-        CHAPTER.settings(parameters.read_file(file))
-    assert sentence in str(caught.value)
-
-
 def test_a_yaml_file_cannot_execute_code(tmp_path: Path) -> None:
     trace, file = tmp_path / "executed", tmp_path / "values.yml"
     attack = f"!!python/object/apply:os.mkdir ['{trace}']"
