@@ -389,14 +389,15 @@ def equation(number: str) -> Equation:
 
 
 def function(name: str) -> Any:
-    """The public object of ``nystrom_lib`` with this name.
+    """The public object of ``nystrom_lib``, or of its module ``lipschitz``, with this name.
 
     Examples
     --------
     >>> function("radial_skd").__name__
     'radial_skd'
     """
-    target: Any = import_module("nystrom_lib")
+    library = import_module("nystrom_lib")
+    target: Any = library if hasattr(library, name.partition(".")[0]) else import_module("nystrom_lib.lipschitz")
     for part in name.split("."):
         target = getattr(target, part)
     return target
