@@ -13,13 +13,16 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+from ._threads import available
 from ._validation import Array
 from .descent import Budget, DescentError, follow, independent_batches
 from .kernels import Kernel
@@ -100,7 +103,7 @@ class Search:
     reasons: list[str] = field(default_factory=list)
     began: float = field(default_factory=time.perf_counter)
     single: bool = True  #: whether there was one split
-    rivals: list[Model] = field(default_factory=list)  #: the candidate with the next smaller ridge
+    rivals: list[Model] = field(default_factory=list)  #: the candidates with the next smaller and larger ridge
     _done: int = 0
     _stopped: bool = False
 
@@ -118,10 +121,10 @@ class Search:
             train, test = points.at(train_picks), points.at(test_picks)
             some = train.at(slice(None, self.affordable(train.X.shape[1])))
             sample = self.start(some.X, min(self.n, len(some.X)))
-            for key in [(FRESH_START, ridge) for ridge in fresh] + list(itertools.product(self.moves, self.ridges)):
-                model = Model(sample, self.scales, key[1], key[0])
-                if key[0] != FRESH_START:
-                    model = self.moved(model, some, CANDIDATE_STEPS, share=0.5)
+            keys = [(FRESH_START, ridge) for ridge in fresh] + list(itertools.product(self.moves, self.ridges))
+            starts = [Model(sample, self.scales, ridge, moved) for moved, ridge in keys]
+            fitted = self.each(partial(self.moved, points=some, iterations=CANDIDATE_STEPS, share=0.5), starts)
+            for key, model in zip(keys, fitted, strict=True):
                 models[key] = model
                 losses.setdefault(key, []).append(model.losses(self.kernel, some, test, self.loss))
         pooled = {key: np.concatenate(found) for key, found in losses.items()}
@@ -136,8 +139,8 @@ class Search:
         folds = f", in {len(splits)} folds" if len(splits) > 1 else ""
         self.reasons.append(f"The ridge is {best[1]:g}, of {tried}, by {len(pooled[best]):,} held-out points{folds}.")
         start = models[leaders[0]].sample
-        smaller = [ridge for ridge in self.ridges if ridge < best[1]][-1:]
-        self.rivals = [models[best[0], ridge] for ridge in smaller] if best[0] != FRESH_START else []
+        near = [ridge for ridge in self.ridges if 0.05 < ridge / best[1] < 20.0 and ridge != best[1]]
+        self.rivals = [models[best[0], ridge] for ridge in near] if best[0] != FRESH_START else []
         return models[best], start, (train, test), float(pooled[leaders[0]].mean()), float(pooled[best].mean())
 
     def splits(self, N: int) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
@@ -156,11 +159,18 @@ class Search:
 
     # --- moving
 
+    def each(self, move: Callable[[Model], Model], models: list[Model]) -> list[Model]:
+        """All models moved, side by side in threads; one after another where a callback is to be called."""
+        if self.progress is not None or available() == 1:
+            return [move(model) for model in models]
+        with ThreadPoolExecutor(available()) as pool:
+            return list(pool.map(move, models))
+
     def moved(self, model: Model, points: Points, iterations: int, share: float = 1.0) -> Model:
         """The model after a descent by L-BFGS, which ends when that share of the seconds is spent."""
         if self.iterations is not None:
             iterations = min(iterations, self.iterations)
-        if iterations == 0 or self.late(share):
+        if iterations == 0 or model.moved == FRESH_START or self.late(share):
             return model
         n, d = model.sample.shape
         free = {"fixed": 0, "common": 1, "feature": d}[model.moved]
@@ -217,8 +227,8 @@ class Search:
             self.reasons.append("The start was kept: no candidate is better on the held-out points.")
             return model, float(self.losses(model, train, test).mean())
         if len(train.X) <= MAX_EXACT:
-            rivals = [model, *self.rivals] if self.single else [model]  # a longer descent favours a smaller ridge
-            tried = [self.moved(each, train, STEPS - CANDIDATE_STEPS) for each in rivals]
+            rivals = [model, *self.rivals] if self.single else [model]  # a longer descent may favour another ridge
+            tried = self.each(lambda rival: self.moved(rival, train, STEPS - CANDIDATE_STEPS), rivals)
             how = f"L-BFGS on {len(train.X):,} points, with the ridge {' or '.join(f'{m.ridge:g}' for m in tried)}"
         else:
             tried, how = [self.refined(model, train)], f"Adam on batches of {max(1_000, 4 * self.n):,} points"
@@ -241,8 +251,8 @@ class Search:
     # --- effort
 
     def losses(self, model: Model, train: Points, test: Points) -> Array:
-        """The losses on the held-out points."""
-        return model.losses(self.kernel, train.at(slice(None, MAX_EXACT)), test, self.loss)
+        """The squared errors on the held-out points: less noisy than the share of wrong classes, for small choices."""
+        return model.losses(self.kernel, train.at(slice(None, MAX_EXACT)), test, squared)
 
     def late(self, share: float) -> bool:
         """Whether that share of the seconds is spent, or the caller wants an end."""
