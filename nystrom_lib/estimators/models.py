@@ -220,7 +220,7 @@ class NystroemRegressor(MultiOutputMixin, RegressorMixin, _Predictor):  # type: 
     ridge_
         λ as it was chosen.
     coef_, intercept_
-        Predictions are K(x, components_) ``coef_`` + ``intercept_``.
+        Predictions are ``K(x, components_) @ coef_ + intercept_``.
     reasons_
         A sentence for each choice.
     n_features_in_, feature_names_in_
