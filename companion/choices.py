@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import nystrom_lib as nl
 
 from .wording import did_you_mean
@@ -9,7 +11,7 @@ from .wording import did_you_mean
 #: Starts of :func:`nystrom_lib.initial_sample`.
 STARTS = ("uniform", "kmeans++", "kmeans", "rpcholesky", "greedy", "herding", "leverage")
 #: Objectives by name.
-OBJECTIVES: dict[str, type[nl.Objective]] = {
+OBJECTIVES: dict[str, Any] = {
     objective.name: objective for objective in (nl.RadialSKD, nl.WeightedSKD, nl.TraceError, nl.LocalTraceError)
 }
 #: Methods of :func:`nystrom_lib.find_landmarks`.

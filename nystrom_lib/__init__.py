@@ -38,7 +38,7 @@ from .kernels import (
 from .landmarks import Landmarks, find_landmarks
 from .lipschitz import lipschitz_bound
 from .local_approximation import LocalApproximation
-from .objectives import LocalTraceError, Objective, PredictionError, RadialSKD, TraceError, WeightedSKD
+from .objectives import LocalTraceError, PredictionError, RadialSKD, TraceError, WeightedSKD
 from .radial_skd import radial_skd, skd_coefficient, squared_frobenius_norm
 from .samples import uniform_sample
 from .saved import load_landmarks
@@ -68,7 +68,6 @@ __all__ = [
     "Matern",
     "Momentum",
     "NystromApproximation",
-    "Objective",
     "Polynomial",
     "PredictionError",
     "RadialSKD",

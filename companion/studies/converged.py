@@ -28,7 +28,7 @@ from ..results import provenance
 
 #: Below ``results/``.
 FILE = "beyond/converged.json"
-OBJECTIVES: Mapping[str, Callable[..., nl.Objective]] = {
+OBJECTIVES: Mapping[str, Callable[..., Any]] = {
     "radial": nl.RadialSKD, "weighted": nl.WeightedSKD, "trace": nl.TraceError,
 }  # fmt: skip
 #: Initial samples: drawn uniformly, and pivots of a randomly pivoted Cholesky decomposition; this many of each.

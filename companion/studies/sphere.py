@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 import nystrom_lib as nl
@@ -53,7 +55,7 @@ def along(points: Array, vectors: Array) -> Array:
     return tangent
 
 
-def descend(objective: nl.Objective, start: Array, steps: int) -> Array:
+def descend(objective: Any, start: Array, steps: int) -> Array:
     """A descent that stays on the sphere: the gradient's tangent part, a step by Adam, and back onto the sphere."""
     evaluate = objective.prepare(len(start), len(objective.data))
     move = nl.Adam().begin(objective, start, evaluate)

@@ -35,7 +35,7 @@ EVIDENCE: dict[str, dict[str, Any]] = json.loads((Path(__file__).parent / "evide
 
 #: Public names that were removed on purpose; CHANGELOG says what replaces each.
 REMOVED: tuple[str, ...] = (
-    "Advice", "Constants", "CustomKernel", "Errors", "Factors", "LipschitzBound", "StepRule", "advise",
+    "Advice", "Constants", "CustomKernel", "Errors", "Factors", "LipschitzBound", "Objective", "StepRule", "advise",
     "advised_batch_size", "advised_iterations", "advised_step", "draw_batch", "estimate_T1", "estimate_T2",
     "estimate_radial_skd", "four_sample_gradient", "hessian_vector_product", "initial_indices", "kernel_by_name",
     "uniform_indices",

@@ -89,7 +89,7 @@ def rule(make: Callable[..., Any]) -> Callable[..., Any]:
     return lambda **settings: nl.descend(nl.RadialSKD(nl.Gaussian(rho=2.0), X), S, make(**settings), iterations=2)
 
 
-def objective(make: Callable[..., nl.Objective]) -> Callable[..., Any]:
+def objective(make: Callable[..., Any]) -> Callable[..., Any]:
     def both(kernel: Any, data: Any, sample: Any, batch: Any, **settings: Any) -> Any:
         found = make(kernel, data, **settings)
         return found.value(sample), found.gradient(sample), found.gradient(sample, batch)
