@@ -57,12 +57,10 @@ class LocalLoops:
 
     def __init__(self, kernel: Kernel, n: int, d: int, neighbours: int, points: int) -> None:
         self.kernel, self.n, self.d, self.k = kernel, n, d, min(n, neighbours)
-        self.most = min(points, max(local.LANES, _NUMBERS // (self.k * d)))
+        self.most = min(points, max(local.W, _NUMBERS // (self.k * d)))
         self.diagonal = float(kernel.diagonal(np.zeros((1, d)))[0])
         self._errors = np.empty(self.most)
         self._near = np.empty((self.most, self.k), dtype=np.int64)
-        self._scratch: dict[int, Any] = {}
-        self._tiles: dict[int, Any] = {}
 
     def each(self, sample: Array, data: Any, picks: Indices | None = None) -> Iterator[tuple[Array, Indices]]:
         """Points, all or those that ``picks`` names, and their nearest landmarks, as many at a time as fit."""
@@ -92,43 +90,38 @@ class LocalLoops:
     def look_at_all(self, sample: Array, points: Array) -> Indices:
         """A search among all landmarks."""
         near = self._near[: len(points)]
-        with one_pool(len(points) * self.n) as (parallel, slots):
-            if slots not in self._tiles:
-                self._tiles[slots] = local.make_tiles(slots, self.n, self.k, self.d)
-            centre, tiles = middle(sample), self._tiles[slots]
-            local.place(as_writable(sample), centre, tiles[0], tiles[1])
-            local.nearest(parallel, -(-len(points) // local.ROWS), (self.n, points, centre, tiles, near))
+        with one_pool(len(points) * self.n) as each:
+            tiles = -(-len(points) // local.ROWS)
+            each(local.search, tiles, as_writable(sample), points, middle(sample), near)
         return near
 
     def errors(self, sample: Array, points: Array, near: Indices) -> Array:
         """K(x, x) − K̂(x, x) of each point from its own neighbours."""
-        return self._run(local.errors_only, profiles.VALUE, sample, points, near)
+        return self._run(local.ERRORS, sample, points, near, np.empty((0, 0, 0)))
 
     def weights(self, sample: Array, points: Array, near: Indices) -> Array:
         """The coefficients of each point's neighbours in the projection of K(x, ·) onto their span."""
         weights = np.empty(near.shape)
-        self._run(local.errors_and_weights, profiles.VALUE, sample, points, near, weights)
+        self._run(local.WEIGHTS, sample, points, near, weights[:, :, None])
         return weights
 
     def add_gradient(self, sample: Array, points: Array, near: Indices, gradient: Array) -> Array:
         """The errors, and the sum of their gradients added to ``gradient``."""
         forces = self._forces[: len(points)]
-        errors = self._run(local.errors_and_forces, profiles.TANGENT, sample, points, near, forces)
-        local.scatter(near, forces, gradient)
+        errors = self._run(local.FORCES, sample, points, near, forces)
+        for l in range(self.d):
+            gradient[:, l] += np.bincount(near.ravel(), forces[:, :, l].ravel(), self.n)
         return errors
 
     @cached_property
     def _forces(self) -> Array:
         return np.empty((self.most, self.k, self.d))
 
-    def _run(self, loop: Any, action: int, sample: Array, points: Array, near: Indices, *out: Array) -> Array:
-        errors = self._errors[: len(points)]
-        with one_pool(len(points) * self.k**2) as (parallel, slots), self.kernel._watched() as p:
-            if slots not in self._scratch:
-                self._scratch[slots] = local.make_scratch(slots, self.k, self.d)
-            told = (
-                self.kernel._address(action), p, as_writable(sample), points, near, self.diagonal,
-                self._scratch[slots], errors, *out,
+    def _run(self, task: int, sample: Array, points: Array, near: Indices, out: Array) -> Array:
+        errors, block = self._errors[: len(points)], self.kernel._block(profiles.TANGENT)
+        with one_pool(len(points) * self.k**2) as each, self.kernel._watched() as p:
+            each(
+                local.run, -(-len(points) // local.W), task, block, p, as_writable(sample), points, near,
+                self.diagonal, errors, out,
             )  # fmt: skip
-            loop(parallel, -(-len(points) // local.LANES), told)
         return errors

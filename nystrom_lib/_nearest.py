@@ -1,4 +1,4 @@
-"""The bridge between validated arrays and the loops over points and the landmarks nearest to them."""
+"""The nearest landmark of each point, and the means of the points that share one."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._core import nearest as loops
+from ._core import residuals, tiles
 from ._sums import middle
 from ._threads import one_pool
 from ._validation import Array, as_writable
@@ -15,21 +16,20 @@ from ._validation import Array, as_writable
 
 def nearest(data: NDArray[Any], sample: Array) -> tuple[NDArray[np.int64], Array]:
     """For each point which landmark is nearest, the first of several, and the squared distance to it."""
-    N, d = data.shape
-    centre = middle(sample)
-    S = sample - centre
+    N, n = len(data), len(sample)
     labels, squares = np.empty(N, np.int64), np.empty(N)
-    with one_pool(N * len(S)) as (parallel, slots):
-        norms, scratch = np.einsum("ij,ij->i", S, S), loops.make_scratch(slots, d)
-        told = as_writable(data), centre, S, norms, scratch, labels, squares
-        loops.nearest(parallel, -(-N // loops.POINTS), told)
+    centre = middle(sample)
+    S = residuals.tiles_of(sample - centre)
+    with one_pool(N * n) as each:
+        size = tiles.cut(n, residuals.POINTS)
+        each(loops.nearest, -(-N // residuals.POINTS), as_writable(data), centre, n, size, S, labels, squares)
     return labels, squares
 
 
 def cell_means(data: NDArray[Any], labels: NDArray[np.int64], sample: Array) -> Array:
     """The mean of the points of each label; where there are none, the landmark as it is."""
-    centre = middle(sample)
-    sums, counts = np.zeros_like(sample), np.zeros(len(sample), np.int64)
-    loops.cell_sums(as_writable(data), centre, labels, sums, counts)
-    means: Array = np.where(counts[:, None] > 0, centre + sums / np.maximum(counts, 1)[:, None], sample)
-    return means
+    n, centre = len(sample), middle(sample)
+    counts = np.bincount(labels, minlength=n)
+    columns = [np.bincount(labels, data[:, l] - centre[l], n) for l in range(data.shape[1])]
+    means = centre + np.column_stack(columns) / np.maximum(counts, 1)[:, None]
+    return np.where(counts[:, None] > 0, means, sample)

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._core import pairs, profiles
+from ._core import pairs, profiles, tiles
 from ._threads import one_pool
 from ._validation import Array, as_writable
 from .kernels import Kernel
 
 _NO_BATCHES = np.empty((0, 0), dtype=np.int64)
+_EQUAL = np.empty(0)  # weights, all of them 1
 
 
 def middle(points: NDArray[Any]) -> Array:
@@ -25,63 +26,62 @@ def middle(points: NDArray[Any]) -> Array:
 class PairSums:
     """Sums over pairs of one kernel, one data set and n landmarks, with the buffers they need.
 
-    The sample is held relative to a centre (its :func:`middle`, for radial kernels): :meth:`place` puts it there,
-    :meth:`take` gets it back.
+    The sample is kept relative to a centre (its :func:`middle`, for radial kernels): :meth:`place` sets it,
+    :meth:`take` returns it. Without ``among`` there are no sums over pairs of landmarks.
     """
 
     def __init__(
-        self, kernel: Kernel, data: NDArray[Any], sample: NDArray[Any], batch: int = 0, kind: type = np.float64
+        self,
+        kernel: Kernel,
+        data: NDArray[Any],
+        sample: NDArray[Any],
+        batch: int = 0,
+        kind: type = np.float64,
+        among: bool = True,
     ) -> None:
         self.kernel, self.data = kernel, as_writable(data)
         self.n, self.d = sample.shape
-        self.pairs = self.n * ((batch or len(data)) + self.n)
+        points = batch or len(data)
+        self.pairs = self.n * (points + (self.n if among else 0))
         self.centre: Array = middle(sample) if kernel.radial else np.zeros(self.d)
-        self._slope = kernel._address(profiles.SLOPE, kind)
-        self._batch = batch
-        size = pairs.tile_size(self.n)
-        tiles, width = -(-self.n // size), pairs.augmented(self.d)
-        self._both: NDArray[Any] = np.zeros((2, tiles, self.d, size), kind)
-        self._state = np.zeros(2, dtype=np.int64)
-        self._over_landmarks = np.empty((tiles, width, size), kind)
-        self._over_data = np.empty((tiles, width, size), kind)
-        self._work: dict[int, Any] = {}
+        self._block, self._among = kernel._block(profiles.SLOPE, kind), among
+        self._width = tiles.up(self.d, 2)
+        self._size, rows = tiles.cut(self.n, pairs.C), tiles.cut(points, pairs.C)
+        count, tile = -(-self.n // self._size), (self._width + 2) * pairs.C
+        self._landmarks = tiles.aligned(2, count, self._width + 2, pairs.C, kind=kind)
+        self._now = np.zeros(1, dtype=np.int64)
+        parts = pairs.parts_for(self.n, points, 2 * count * tile)
+        t, P = tiles.aligned(parts, pairs.C**2, kind=kind), tiles.aligned(parts, tile, kind=kind)
+        self._parts = tiles.aligned(parts, 2 * count * (tile + pairs.C), kind=kind)
+        self._sizes = self.n, self._size, rows, self._width
+        self._buffers = self._landmarks.reshape(2, -1), self._now, t, P, self._parts
         self._begun = False
         self.place(sample)
 
-    @property
-    def _tiles(self) -> NDArray[Any]:
-        """The landmarks, tile by tile."""
-        tiles: NDArray[Any] = self._both[self._state[0]]
-        return tiles
-
     def place(self, sample: NDArray[Any]) -> None:
-        """Set the landmarks."""
-        _, tiles, d, size = self._both.shape
-        padded = np.zeros((tiles * size, d), self._both.dtype)
-        padded[: self.n] = sample - self.centre
-        self._both[:] = padded.reshape(tiles, size, d).transpose(0, 2, 1)
+        """Set the landmarks; copies of the last one fill up its tile."""
+        _, count, width, _ = self._landmarks.shape
+        rows = np.zeros((count * self._size, width))
+        rows[: self.n, : self.d], rows[: self.n, width - 2] = sample - self.centre, 1.0
+        rows[self.n :, : self.d] = rows[self.n - 1, : self.d]
+        self._landmarks[:, :, :, : self._size] = rows.reshape(count, self._size, width).transpose(0, 2, 1)
 
     def take(self) -> Array:
         """The landmarks as they are now."""
-        return self._sample(self._tiles)
+        return self._columns(self._landmarks[self._now[0]])[:, : self.d] + self.centre
 
     def step_back(self) -> Array:
         """The landmarks as they were before the last step."""
-        return self._sample(self._both[1 - self._state[0]])
+        return self._columns(self._landmarks[1 - self._now[0]])[:, : self.d] + self.centre
 
-    def _sample(self, tiles: NDArray[Any]) -> Array:
-        sample: Array = tiles.transpose(0, 2, 1).reshape(-1, self.d)[: self.n] + self.centre
-        return sample
-
-    def _workspace(self, slots: int) -> Any:
-        if slots not in self._work:
-            points = self._batch or len(self.data)
-            self._work[slots] = pairs.make_workspace(slots, self.n, points, self._over_landmarks, self._over_data)
-        return self._work[slots]
+    def _columns(self, tiles: NDArray[Any]) -> Array:
+        """What is in the rows of tiles, a row for each landmark."""
+        columns: Array = tiles[:, :, : self._size].transpose(0, 2, 1).reshape(-1, self._width + 2)[: self.n]
+        return columns
 
     def totals(self) -> tuple[float, float]:
         """‖K_S‖_F² and T₁."""
-        _, norm, total = self._run(pairs.TOTALS)
+        _, norm, total = self._run(pairs.TOTALS | pairs.ADD)
         return norm, total
 
     def totals_and_left(self, batch: NDArray[np.int64] = _NO_BATCHES) -> tuple[float, float, Array, Array]:
@@ -89,34 +89,65 @@ class PairSums:
 
         From a batch, T₁ and the last sum are estimated by N/b times those over its points.
         """
-        _, norm, total = self._run(pairs.SLOPES, batch.reshape(1, -1))
-        over_landmarks = np.empty((self.n, self.d))
-        over_data = np.empty((self.n, self.d))
-        pairs.left_derivatives(self.kernel.radial, self._tiles, self._over_landmarks, over_landmarks)
-        pairs.left_derivatives(self.kernel.radial, self._tiles, self._over_data, over_data)
+        _, norm, total = self._run(pairs.SLOPES | pairs.ADD, batch.reshape(1, -1))
+        _, over_landmarks = self._sums(0)
+        _, over_data = self._sums(1)
         if batch.size:
             over_data *= len(self.data) / batch.size
         return norm, total, over_landmarks, over_data
 
+    def of_each(
+        self, batch: NDArray[np.int64] = _NO_BATCHES, weights: NDArray[Any] = _EQUAL
+    ) -> tuple[Array, Array]:
+        """Σ_i w_i K²(s_k, x_i) and Σ_i w_i ∂[l]K²(s_k, x_i) for each landmark, over all points or those of a batch."""
+        self._run(pairs.SLOPES | pairs.ADD, batch.reshape(1, -1), weights=weights)
+        return self._sums(1)
+
+    def _sums(self, which: int) -> tuple[Array, Array]:
+        """Σφ of each landmark and Σ ∂[l]K²: 2(s_k Σφ' − Σφ'x) for a radial kernel, Σφ'x for a dot product."""
+        _, count, width, length = self._landmarks.shape
+        half = count * width * length
+        sums = self._columns(self._parts[0, which * half : (which + 1) * half].reshape(count, width, length))
+        left, d = sums[:, : self.d].astype(np.float64), self._width
+        if self.kernel.radial:
+            left = 2.0 * (self._columns(self._landmarks[self._now[0]])[:, : self.d] * sums[:, d : d + 1] - left)
+        return sums[:, d + 1].astype(np.float64), left
+
     def descend(self, batches: NDArray[np.int64], first_part: int, iterations: int, step: float) -> int:
         """Take steps in place; returns how many were taken before the sample, or R, became non-finite."""
         if not self._begun and self.kernel._family == profiles.CUSTOM:
-            # Functions that fail at the start are to blame themselves; further on it is the descent.
-            self._run(pairs.SLOPES, batches[:1])
+            # A user's functions that fail at the start are wrong; later on the descent may have diverged.
+            self._run(pairs.SLOPES | pairs.ADD, batches[:1])
         self._begun = True
-        return self._run(iterations, batches, first_part, step)[0]
+        return self._run(pairs.SLOPES | pairs.ADD | pairs.MOVE, batches, first_part, step, iterations)[0]
 
     def _run(
-        self, iterations: int, batches: NDArray[np.int64] = _NO_BATCHES, first_part: int = 0, step: float = 0.0
+        self,
+        todo: int,
+        batches: NDArray[np.int64] = _NO_BATCHES,
+        first_part: int = 0,
+        step: float = 0.0,
+        iterations: int = 1,
+        weights: NDArray[Any] = _EQUAL,
     ) -> tuple[int, float, float]:
-        with one_pool(self.pairs) as (parallel, slots), self.kernel._watched(descent=iterations > 0) as p:
-            task = pairs.Task(
-                self.kernel.radial, self._slope, p, self.n, self.data, batches.ravel(), self.centre, self._both,
-                self._over_landmarks, self._over_data, self._state, self._workspace(slots),
+        """Sums on one thread or several, which are then added up; all steps at once on one thread."""
+        descent, parts = todo & pairs.MOVE > 0, len(self._parts)
+        with one_pool(self.pairs) as each, self.kernel._watched(descent) as p:
+            arguments = (
+                self.kernel.radial, self._block, p, self._among, self.data, batches.ravel(), weights, batches.shape[1],
+                first_part, self.centre, *self._sizes, step, *self._buffers,
             )  # fmt: skip
-            stages = pairs.stages(task, parallel)
-            steps, norm, total = pairs.run(stages, task, batches.shape[1], first_part, iterations, step)
-        return int(steps), float(norm), float(total)
+            if each.threads == 1 or parts == 1:
+                taken, norm, total = pairs.run(0, parts, 1, 0, iterations, todo, *arguments)
+                return taken, norm, total
+            taken, norm, total = 0, 0.0, 0.0
+            while taken < iterations:
+                each(pairs.run, parts, taken, 1, todo & ~(pairs.ADD | pairs.MOVE), *arguments)
+                more, norm, total = pairs.run(parts, parts, 1, taken, 1, todo & ~pairs.SLOPES, *arguments)
+                taken += more
+                if more < 1:
+                    break
+        return taken, norm, total
 
 
 def squared_frobenius_norm(kernel: Kernel, data: NDArray[Any]) -> float:

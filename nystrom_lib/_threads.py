@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
@@ -17,8 +18,7 @@ _local = threading.local()
 _lock = threading.Lock()
 _inside = 0  # library calls that hold BLAS at one thread just now
 _limit: Any = None
-_started = False  # whether numba's threads are there
-_forked = False  # whether this process was forked from one that had numba's threads, which do not come along
+_pool: ThreadPoolExecutor | None = None  # numba's own threads would spin while they wait, and not survive a fork
 
 
 @contextmanager
@@ -28,9 +28,6 @@ def threads(count: int) -> Iterator[None]:
     Results do not depend on it: sums are cut into pieces by the sizes alone and added in a fixed order. With
     ``threads(1)`` a call runs where it is called, without a pool and without the interpreter lock, so that many
     independent runs can share the cores through an ordinary thread pool.
-
-    A process forked after the library has been used, as ``multiprocessing.Pool`` forks them on Linux, has none of
-    numba's threads and uses one: share the work out among the processes. Its results are the same.
 
     Parameters
     ----------
@@ -56,20 +53,57 @@ def threads(count: int) -> Iterator[None]:
 
 def available() -> int:
     """How many threads a call made now may use."""
-    if _forked:
-        return 1
     most = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
     count = getattr(_local, "count", None)
     return most if count is None else min(most, count)
 
 
-@contextmanager
-def one_pool(work: float) -> Iterator[tuple[bool, int]]:
-    """Hold BLAS at one thread while our loops run; gives (use the parallel loops?, how many sets of buffers).
+class Each:
+    """Shares the items of a loop out among some threads."""
 
-    Two pools that take turns spin against each other, which costs more than either gains. The limit is one of the
-    whole process, so the first call in sets it and the last one out lifts it. ``work`` counts pairs: below a few
-    tens of thousands the start of a parallel loop costs more than it saves.
+    def __init__(self, threads: int) -> None:
+        self.threads = threads
+
+    def __call__(self, function: Callable[..., object], count: int, *arguments: object) -> None:
+        """Call ``function(first, count, step, *arguments)``, which does the items ``range(first, count, step)``.
+
+        The last of these calls is made here, where one would only wait for the others.
+        """
+        global _pool
+        threads = max(1, min(self.threads, count))
+        if threads > 1 and _pool is None:
+            _pool = ThreadPoolExecutor(numba.config.NUMBA_NUM_THREADS, "nystrom_lib")  # type: ignore[attr-defined]
+        others: list[Future[object]] = []
+        try:
+            for i in range(threads - 1):
+                assert _pool is not None
+                others.append(_pool.submit(function, i, count, threads, *arguments))
+            function(threads - 1, count, threads, *arguments)
+        finally:
+            _finish(others)
+        for other in others:
+            other.result()
+
+
+def _finish(others: list[Future[object]]) -> None:
+    """Wait even if a signal handler raises meanwhile: the next call may use the same buffers."""
+    raised: BaseException | None = None
+    while not all(other.done() for other in others):
+        try:
+            wait(others)
+        except BaseException as error:
+            raised = error
+    if raised is not None:
+        raise raised
+
+
+@contextmanager
+def one_pool(work: float) -> Iterator[Each]:
+    """Hold BLAS at one thread while our loops run; gives what shares the items of a loop out among our threads.
+
+    Two pools that take turns compete for the cores, which costs more than either gains. The limit is one of the whole
+    process, so the first call in sets it and the last one out lifts it. ``work`` counts pairs: below a few tens of
+    thousands it costs more to wake a thread than it saves.
     """
     global _inside, _limit
     count = available() if work > 50_000 else 1
@@ -79,16 +113,9 @@ def one_pool(work: float) -> Iterator[tuple[bool, int]]:
             _limit = _controller().limit(limits=1, user_api="blas")
         _inside += 1
     _local.inside = getattr(_local, "inside", 0) + 1
-    before = 0
     try:
-        _start_threads()
-        if count > 1:
-            before = numba.get_num_threads()
-            numba.set_num_threads(count)
-        yield count > 1, (int(numba.config.NUMBA_NUM_THREADS) if count > 1 else 1)  # type: ignore[attr-defined]
+        yield Each(count)
     finally:
-        if before > 0:
-            numba.set_num_threads(before)
         _local.inside -= 1
         with _lock:
             _inside -= 1
@@ -97,30 +124,13 @@ def one_pool(work: float) -> Iterator[tuple[bool, int]]:
                 _limit.restore_original_limits()
 
 
-def _start_threads() -> None:
-    """Start numba's threads, whose numbers the serial loops ask for too.
-
-    Once: numba takes a lock whenever it is asked, and forked processes share that lock, so that one killed while it
-    holds it would stop all the others.
-    """
-    global _started
-    if not _started:
-        numba.get_num_threads()
-        _started = True
-
-
 def _begin_after_fork() -> None:
-    """In a child: the lock is free, calls of threads that did not come along are over, and numba's threads are gone."""
-    global _lock, _inside, _forked
-    _lock = threading.Lock()
+    """In a child: the lock is free, calls of threads that did not come along are over, and the pool has no threads."""
+    global _lock, _inside, _pool
+    _lock, _pool = threading.Lock(), None
     if _inside > 0 and getattr(_local, "inside", 0) == 0:
         _limit.restore_original_limits()
     _inside = getattr(_local, "inside", 0)
-    try:
-        numba.threading_layer()  # type: ignore[attr-defined]
-    except ValueError:  # none was started
-        return
-    _forked = True
 
 
 if hasattr(os, "register_at_fork"):

@@ -26,9 +26,7 @@ _PART = 2e9  # multiplications between two checks for Ctrl-C: about a second
 _COPIES = 4  # matrices of the size of K_S that exist at the same time while it is factored
 
 
-def pivoted_cholesky(
-    matrix: Array, precision: float = float(np.finfo(float).eps)
-) -> tuple[Array, NDArray[np.int64]]:
+def pivoted_cholesky(matrix: Array, precision: float = float(np.finfo(float).eps)) -> tuple[Array, NDArray[np.int64]]:
     """Lower factor and pivots with ``matrix[pivots][:, pivots] = L Lᵀ``, as many as the rank to rounding."""
     from scipy.linalg.lapack import dpstrf
 
@@ -148,18 +146,20 @@ class NystromApproximation:
         diagonal = _diagonal(self.kernel, x)
         if self.rank == 0:
             return diagonal
-        d = x.shape[1]
-        S = self.sample[self._pivots] - self._centre
-        tile = 256
         residual = np.empty(len(x))
-        with one_pool(len(x) * self.rank) as (parallel, slots), self.kernel._watched() as p:
-            told = (
-                self.kernel.radial, self.kernel._address(profiles.VALUE), p, as_writable(x), self._centre,
-                S, np.einsum("ij,ij->i", S, S), self._factor, residuals.pack(self._factor), diagonal, tile,
-                residuals.make_scratch(slots, self.rank, tile, d), features, residual,
+        n, size, F, K = self._packed
+        S = residuals.tiles_of(self.sample[self._pivots] - self._centre)
+        radial, block = self.kernel.radial, self.kernel._block(profiles.VALUE)
+        with one_pool(len(x) * self.rank) as each, self.kernel._watched() as p:
+            each(
+                residuals.features, -(-len(x) // residuals.POINTS), radial, block, p, as_writable(x), self._centre,
+                self.rank, n, size, S, F, K, diagonal, features, residual,
             )  # fmt: skip
-            residuals.feature_tile(parallel, -(-len(x) // tile), told)
         return residual
+
+    @cached_property
+    def _packed(self) -> tuple[int, int, Array, Array]:
+        return residuals.pack(self._factor)
 
 
 def _diagonal(kernel: Kernel, x: NDArray[Any]) -> Array:

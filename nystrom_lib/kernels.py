@@ -108,24 +108,24 @@ class Kernel:
 
         Not for a ``descent``, which may leave where they are finite and says so itself.
         """
-        return nullcontext(self._p)
+        return nullcontext(as_writable(self._p))  # joblib maps it into memory that cannot be written to
 
     def _apply(self, action: int, t: Array) -> None:
-        """Do ``action`` (VALUE, SLOPE, CURVE) to an array of pair scalars, in place."""
+        """Do ``action`` (VALUE, FIRST, SECOND) to an array of pair scalars, in place."""
         with self._watched() as p:
-            pairs.apply(self._address(action), t, p)
+            pairs.apply(self._block(action), t, p)
 
     def _values_and_slopes(self, t: Array) -> tuple[Array, Array]:
         """κ and κ' at an array of pair scalars, which is overwritten; from K² and its slope 2κκ'."""
         values, slopes = t.reshape(-1), t.flatten()
         self._apply(profiles.VALUE, values)
-        self._apply(profiles.SLOPE, slopes)
+        self._apply(profiles.FIRST, slopes)
         with np.errstate(divide="ignore", invalid="ignore"):
             slopes = np.where(values != 0.0, slopes / (2.0 * values), 0.0)
         return values.reshape(t.shape), slopes.reshape(t.shape)
 
-    def _address(self, action: int, kind: type = np.float64) -> int:
-        """Where the compiled loop lies that does ``action`` (VALUE, SLOPE, CURVE) to a block of pair scalars."""
+    def _block(self, action: int, kind: type = np.float64) -> Any:
+        """The compiled loop that does ``action`` to a tile of pair scalars."""
         return profiles.family_block(action, kind, self._family)
 
     # -- values
@@ -141,7 +141,7 @@ class Kernel:
         array([[1.    , 0.3679],
                [0.3679, 1.    ]])
         """
-        return self._scalars(a, b, self._address(profiles.VALUE))
+        return self._scalars(a, b, profiles.VALUE)
 
     @_held
     def squared(self, a: ArrayLike, b: ArrayLike | None = None) -> Array:
@@ -158,24 +158,22 @@ class Kernel:
         self._apply(profiles.VALUE, t)
         return t
 
-    def _scalars(self, a: ArrayLike, b: ArrayLike | None, address: int) -> Array:
+    def _scalars(self, a: ArrayLike, b: ArrayLike | None, action: int) -> Array:
         a = check.float_points("a", a)
         b = a if b is None else check.float_points("b", b, dimension=a.shape[1], like="a")
-        d = a.shape[1]
         out = np.empty((len(a), len(b)))
-        with one_pool(out.size) as (parallel, slots), self._watched() as p:
-            scratch = np.empty((slots, d, pairs.FILL_COLUMNS))
-            told = self.radial, address, p, as_writable(a), as_writable(b), np.zeros(d), scratch, out
-            pairs.fill_rows(parallel, -(-len(a) // pairs.FILL_ROWS), told)
+        with one_pool(out.size) as each, self._watched() as p:
+            block = self._block(action)
+            each(pairs.fill, -(-len(a) // pairs.C), self.radial, block, p, as_writable(a), as_writable(b), out)
         return out
 
     # -- derivatives of K², Eq. (4) and paper §2: left, right, diagonal
 
     def _first(self, s: Array, x: Array) -> Array:
-        return self._scalars(s, x, self._address(profiles.SLOPE))
+        return self._scalars(s, x, profiles.FIRST)
 
     def _second(self, s: Array, x: Array) -> Array:
-        return self._scalars(s, x, self._address(profiles.CURVE))
+        return self._scalars(s, x, profiles.SECOND)
 
     @_held
     def squared_left(self, s: ArrayLike, x: ArrayLike) -> Array:
@@ -207,7 +205,7 @@ class Kernel:
         if self.radial:
             return np.zeros_like(s)
         t = np.einsum("ij,ij->i", s, s)
-        self._apply(profiles.SLOPE, t)
+        self._apply(profiles.FIRST, t)
         derivative: Array = 2.0 * t[:, None] * s
         return derivative
 
@@ -241,8 +239,8 @@ class Kernel:
             return np.zeros((len(s), d, d))
         first = np.einsum("ij,ij->i", s, s)
         second = first.copy()
-        self._apply(profiles.SLOPE, first)
-        self._apply(profiles.CURVE, second)
+        self._apply(profiles.FIRST, first)
+        self._apply(profiles.SECOND, second)
         outer = s[:, :, None] * s[:, None, :]
         derivative: Array = 4.0 * second[:, None, None] * outer + 2.0 * first[:, None, None] * np.eye(d)
         return derivative
@@ -442,7 +440,7 @@ class CustomKernel(Kernel):
     def _numbers(self) -> tuple[float, ...]:
         return self.numbers
 
-    def _address(self, action: int, kind: type = np.float64) -> int:
+    def _block(self, action: int, kind: type = np.float64) -> Any:
         return profiles.custom_block(action, kind, self.value, self.first, self.second)
 
     @contextmanager

@@ -11,11 +11,12 @@ from .derivatives import radial_skd_hessian
 from .descent import stochastic_gradient_descent
 from .kernels import Gaussian
 from .landmarks import load
+from .objectives import LocalTraceError
 from .starts import initial_sample
 
 
 def warm_up() -> float:
-    """Compile every loop for double precision, on one thread and on several, or load it from the cache.
+    """Compile every loop for double precision, or load it from the cache.
 
     A first use on a new machine compiles for up to a minute; the code is kept on disk, and later processes load it in a
     second or two. Call this before measuring time, or before many processes start at once.
@@ -33,10 +34,10 @@ def warm_up() -> float:
     """
     begin = time.perf_counter()
     kernel = Gaussian(1.0)
-    points = np.random.default_rng(0).standard_normal((2700, 2))
+    points = np.random.default_rng(0).standard_normal((2700, 6))
     sample = points[:20].copy()
-    # More than 50,000 pairs, below which one thread does the work; below that at last.
-    stochastic_gradient_descent(kernel, points, sample, step=1e-9, iterations=1, batch_size=2600, seed=0)
+    stochastic_gradient_descent(kernel, points, sample, step=1e-9, iterations=1, batch_size=20, seed=0)
+    LocalTraceError(kernel, points[:50]).gradient(sample)
     nystrom_errors(kernel, points, sample, precision="double")
     kernel.matrix(points[:300])
     initial_sample(kernel, points, 20, "kmeans", seed=0)

@@ -11,10 +11,9 @@ import math
 from fractions import Fraction
 
 import numpy as np
-from numba import types
-from numba.extending import intrinsic
 
-from .compile import inner, jit, wide
+from . import compile as _compile
+from .compile import entry
 from .profiles import GAUSSIAN, MATERN12, MATERN32, MATERN52, POLYNOMIAL, RATIONAL_QUADRATIC
 
 _LN2 = (0.6931471805599453, 2.3190468138462996e-17, 5.707708438416212e-34)
@@ -28,32 +27,37 @@ BLOCK = 256  #: numbers that go through a kernel together
 FLOOR = 1e-29
 
 
-@intrinsic
-def fma(typingctx, a, b, c):
-    """a·b + c with one rounding."""
-    signature = types.float64(types.float64, types.float64, types.float64)
+#: Nothing here may be reordered or fused: the second double is a rounding error, computed exactly.
+inner = _compile.inner(flags=set())
 
-    def generate(context, builder, signature, arguments):
-        return builder.fma(*arguments)
-
-    return signature, generate
+SPLIT = 134217729.0  #: 2²⁷ + 1: a times it, less what that exceeds a, has the upper 26 bits of a (Veltkamp)
 
 
-@inner()
+@inner
+def two_product(a, b):
+    """a·b as a double and its rounding error, by Dekker's products of halves."""
+    p = a * b
+    t, u = SPLIT * a, SPLIT * b
+    a1, b1 = t - (t - a), u - (u - b)
+    a2, b2 = a - a1, b - b1
+    return p, ((a1 * b1 - p) + a1 * b2 + a2 * b1) + a2 * b2
+
+
+@inner
 def quick(a, b):
     """a + b for |a| ≥ |b|."""
     s = a + b
     return s, b - (s - a)
 
 
-@inner()
+@inner
 def two_sum(a, b):
     s = a + b
     t = s - a
     return s, (a - (s - t)) + (b - t)
 
 
-@inner()
+@inner
 def add(a, a_, b, b_):
     s, e = two_sum(a, b)
     t, f = two_sum(a_, b_)
@@ -61,13 +65,13 @@ def add(a, a_, b, b_):
     return quick(s, e + f)
 
 
-@inner()
+@inner
 def multiply(a, a_, b, b_):
-    p = a * b
-    return quick(p, fma(a, b, -p) + (a * b_ + a_ * b))
+    p, e = two_product(a, b)
+    return quick(p, e + (a * b_ + a_ * b))
 
 
-@inner()
+@inner
 def divide(a, a_, b, b_):
     q = a / b
     p, p_ = multiply(b, b_, q, 0.0)
@@ -75,17 +79,17 @@ def divide(a, a_, b, b_):
     return quick(q, (r + r_) / b)
 
 
-@inner()
+@inner
 def root(a, a_):
     if a <= 0.0:
         return 0.0, 0.0
     s = math.sqrt(a)
-    p = s * s
-    r, r_ = add(a, a_, -p, -fma(s, s, -p))
+    p, e = two_product(s, s)
+    r, r_ = add(a, a_, -p, -e)
     return quick(s, (r + r_) / (2.0 * s))
 
 
-@jit()
+@entry
 def exponentials(a, a_, work, less=0.0):
     """e^a, a ≤ 0, of every number of a block, in place; term by term, so that LLVM can vectorise the loops.
 
@@ -93,14 +97,13 @@ def exponentials(a, a_, work, less=0.0):
 
     Reduce by ln 2 and by 64, sum the series of eˣ − 1, undo the 64 by squarings that keep the 1 apart.
     """
-    wide()
     r, r_, k = work[0], work[1], work[2]
     for i in range(a.size):
         k[i] = np.rint(max(a[i], -700.0) / _LN2[0])
-        p = k[i] * _LN2[0]
-        h, h_ = add(a[i], a_[i], -p, -fma(k[i], _LN2[0], -p))
-        p = k[i] * _LN2[1]
-        h, h_ = add(h, h_, -p, -fma(k[i], _LN2[1], -p) - k[i] * _LN2[2])
+        p, e = two_product(k[i], _LN2[0])
+        h, h_ = add(a[i], a_[i], -p, -e)
+        p, e = two_product(k[i], _LN2[1])
+        h, h_ = add(h, h_, -p, -e - k[i] * _LN2[2])
         lost = a[i] < -700.0  # too small: becomes 0 at the end, and its series must not overflow before
         k[i] = 2.0 if lost else k[i]
         r[i], r_[i] = 0.0 if lost else h / 64.0, 0.0 if lost else h_ / 64.0
@@ -119,7 +122,7 @@ def exponentials(a, a_, work, less=0.0):
         a[i], a_[i] = add(scale - (less if k[i] == 0.0 else 0.0), 0.0, a[i] * scale, a_[i] * scale)
 
 
-@inner()
+@inner
 def exponentials_of_minus(u, u_, e, e_, work):
     """e = e^(−u) of every number of a block."""
     for i in range(u.size):
@@ -127,7 +130,7 @@ def exponentials_of_minus(u, u_, e, e_, work):
     exponentials(e, e_, work)
 
 
-@inner()
+@inner
 def values(t, t_, p, work):
     """κ of every pair scalar of a block, in place; the families and their parameters are those of ``profiles``."""
     code = int(p[0])
@@ -180,7 +183,7 @@ def values(t, t_, p, work):
     exponentials(t, t_, work)
 
 
-@inner()
+@inner
 def pair_scalar(radial, points, i, j):
     t, t_ = 0.0, 0.0
     for l in range(points.shape[1]):
@@ -188,13 +191,12 @@ def pair_scalar(radial, points, i, j):
             d, d_ = two_sum(points[i, l], -points[j, l])
             s, s_ = multiply(d, d_, d, d_)
         else:
-            s = points[i, l] * points[j, l]
-            s_ = fma(points[i, l], points[j, l], -s)
+            s, s_ = two_product(points[i, l], points[j, l])
         t, t_ = add(t, t_, s, s_)
     return t, t_
 
 
-@jit()
+@entry
 def column_of(radial, points, pivot, p, column, column_, work):
     """K(x_i, x_pivot) for all i, or K(x_i, x_i) if the pivot is negative."""
     m = points.shape[0]
@@ -205,7 +207,7 @@ def column_of(radial, points, pivot, p, column, column_, work):
         values(column[start:stop], column_[start:stop], p, work)
 
 
-@inner()
+@inner
 def subtract_products(high, low, k, pivot, rest, rest_):
     """rest_i −= F[k, i] F[k, pivot] for all i."""
     a, a_ = high[k, pivot], low[k, pivot]
@@ -215,7 +217,7 @@ def subtract_products(high, low, k, pivot, rest, rest_):
         rest[i], rest_[i] = add(rest[i], rest_[i], -p, -p_)
 
 
-@jit()
+@entry
 def pivoted_cholesky(radial, points, p, candidates, most, settle, ratio):
     """Partial Cholesky factor F (a row per pivot) of the kernel matrix of ``points``: K ≈ FᵀF.
 

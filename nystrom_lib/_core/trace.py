@@ -1,4 +1,4 @@
-r"""The trace error of a sample and its gradient, from all points or from a batch of them.
+r"""The trace error of a sample, its gradient, from all points or from a batch of them, and the descent by Adam.
 
 With :math:`\mathbf W = \mathbf K_S` and, for a set of points, :math:`\mathbf C = K(S, \cdot)`, the sum of
 :math:`\hat K(x, x)` over the points is :math:`\operatorname{tr}(\mathbf C^T\mathbf W^{-1}\mathbf C)`. With
@@ -10,8 +10,8 @@ With :math:`\mathbf W = \mathbf K_S` and, for a set of points, :math:`\mathbf C 
           \mathbf Q = \mathbf A\mathbf A^T\circ\kappa'(\mathbf t_W), \qquad
           \mathbf P(\mathbf X, \mathbf 1) - \mathbf Q(\mathbf S, \mathbf 1).
 
-Points go through in panels, a column each, which one thread takes from kernel to :math:`\mathbf A`; then the rows of
-the products are shared out. Every number is computed by one thread in one order, however many there are.
+Matrices stand in panels (:mod:`.panels`), points and landmarks in tiles (:mod:`.tiles`), as wide as the panels. A
+gradient is a sequence of phases, each a number of independent items, which threads may share.
 """
 
 from __future__ import annotations
@@ -20,355 +20,280 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import get_thread_id
 
-from .compile import ORDERED, fused, inner, jit, wide
-from .moves import adam, finite
-from .pairs import by_norms, call, clear, column_norms, load_points, row_norms, scalars, transpose
-from .panels import (
-    LANES,
-    ROWS,
-    Factor,
-    add_gram,
-    add_product,
-    add_symmetric_product,
-    cholesky,
-    panel_rows,
-    solve_backward,
-    solve_forward,
-    unsigned,
-    up,
-)  # fmt: skip
-from .stages import Stage, leave, read, share, sharing
-from .vectors import address
+from .compile import entry, inner
+from .panels import C, backward, dots, factor_rows, forward
+from .tiles import U, aligned, cut, tile_loops, up
 
-BLOCK = 1024  #: points whose panels are kept at a time
-POINTS = 72  #: of them in a panel at most, or as many more as a panel of few landmarks has room for
-ROOM = 8192  #: numbers in such a panel
-LANDMARKS = 48  #: in a tile of A Aᵀ at most
-STRETCH = 96  #: points that a tile is summed over at a time, so that they stay near
-LINE = 8  #: doubles in a line of the cache
+POINTS = 1024  #: points whose panels are kept at a time
+ROWS = 16  #: rows of A Aᵀ in an item: few enough that threads end at the same time
 
 LEAST_PIVOT = 1e-9  #: relative to the diagonal: below it, double precision no longer carries the gradient
-FIRST_RIDGE = 1e-10  #: what is then added to the diagonal, relative to it; ten times more as long as that does not do
+FIRST_RIDGE = 1e-10  #: then added to the diagonal, relative to it; ten times more as long as that is too little
 
+LOAD, KERNEL, DIAGONAL, FACTOR, CHECK, SOLVE, MULTIPLY, FINISH, MOVE = range(9)  #: the phases
+RIDGE, EXPLAINED, STEPS, NEXT = range(4)  #: what stands in the state
 
-class Work(NamedTuple):
-    """Every buffer a gradient needs; n and d are filled up to whole rows, vectors and panels."""
-
-    S: np.ndarray  #: landmarks as rows (s, 1, 0, …), centred
-    norms: np.ndarray  #: of the landmarks
-    ST: np.ndarray  #: landmarks as columns, panel by panel
-    norms_t: np.ndarray  #: of a panel's columns, for each thread
-    scratch: np.ndarray  #: κ' and κ of a panel, for points then L⁻¹C, then A, for each thread
-    U: np.ndarray  #: upper factor of W
-    L: np.ndarray  #: its transpose
-    D: np.ndarray  #: κ' of landmarks with landmarks, the upper half
-    M: np.ndarray  #: A Aᵀ, the upper half, and at last −Q
-    XA: np.ndarray  #: points as rows (x, 1, 0, …), panel by panel
-    XT: np.ndarray  #: points as columns, panel by panel
-    P: np.ndarray  #: panel by panel
-    AT: np.ndarray  #: Aᵀ, a panel of landmarks after the other
-    explained: np.ndarray  #: K̂(x, x) of each point
-    G: np.ndarray  #: P(X, 1) − Q(S, 1)
+load, scalars = tile_loops(C)
+NONE = np.empty(0)
 
 
 class Task(NamedTuple):
-    """What all the steps of a descent, or one gradient, are told."""
+    """The sizes that a gradient needs."""
 
     radial: bool
-    loop: int  #: the address of κ and κ'
-    p: np.ndarray  #: their parameters
-    n: int
-    X: np.ndarray  #: the data
-    picks: np.ndarray  #: which points, batch after batch; all of them, if it is empty
-    centre: np.ndarray  #: where coordinates are taken from
-    work: Work
+    m: int  #: landmarks
+    n: int  #: the same in eights
+    size: int  #: columns of a panel of landmarks
+    points: int  #: in a batch
+    width: int  #: columns of a panel of points
+    d: int  #: coordinates, an even number
+    V: int  #: rows of a tile: the coordinates, a row of ones, and zeros up to a multiple of four
 
 
-class Stages(NamedTuple):
-    """Where the stages are, and what shares their indices out."""
+class Work(NamedTuple):
+    """The buffers of a gradient, all flat."""
 
-    sharing: int
-    landmark_panel: int
-    panel_rows: int
-    point_panel: int
-    add_panels: int
-    finish: int
-
-
-def cut(count: int, most: int) -> tuple[int, int]:
-    """Into how many panels of how many columns at most: an even number, if it can be, which two threads can share."""
-    pieces = -(-count // most)
-    if pieces > 1:
-        pieces += pieces % 2
-    width = filled(-(-count // pieces), LANES)
-    return -(-count // width), width
+    S: np.ndarray  #: landmarks in tiles
+    F: np.ndarray  #: W, then its factor U
+    K: np.ndarray  #: the diagonal blocks of U as two triangles, 128 numbers for each eight rows
+    D: np.ndarray  #: κ'(t_W)
+    M: np.ndarray  #: A Aᵀ, then −Q
+    X: np.ndarray  #: points in tiles
+    A: np.ndarray  #: A
+    P: np.ndarray  #: P
+    B: np.ndarray  #: eight rows for each panel
+    G: np.ndarray  #: P(X, 1) − Q(S, 1)
+    pivots: np.ndarray  #: the smallest pivot and the largest diagonal entry of each panel of landmarks
+    explained: np.ndarray  #: the sum of K̂(x, x) over each panel of points
+    state: np.ndarray  #: the ridge, the sum of K̂(x, x) over the points, the steps of Adam taken, and the next row
 
 
-def filled(size: int, step: int) -> int:
-    """The smallest multiple of ``step`` from ``size`` on."""
-    return -(-size // step) * step
+def prepare(radial: bool, n: int, points: int, d: int) -> tuple[Task, Work, np.ndarray]:
+    """Sizes and buffers for n landmarks and batches of ``points``, and the schedule of a gradient and a step.
 
-
-def zeros(*shape: int) -> np.ndarray:
-    """An array that begins with a line of the cache, as long vectors must, or each of them is read in two halves."""
-    size = math.prod(shape)
-    flat = np.zeros(size + LINE)
-    start = -(flat.ctypes.data // flat.itemsize) % LINE
-    return flat[start : start + size].reshape(shape)
-
-
-def make_work(slots: int, n: int, points: int, d: int) -> Work:
-    """Buffers for n landmarks and up to ``points`` points at a time."""
-    rows, columns, width = filled(n, ROWS), filled(n, LANES), filled(d + 1, LANES)
-    tiles, tile = cut(n, LANDMARKS)
-    panels, panel = cut(points, max(POINTS, ROOM // rows))
-    return Work(
-        zeros(columns, width), zeros(columns), zeros(tiles, d, tile), zeros(slots, tile),
-        zeros(slots, 2 * rows * max(tile, panel)), zeros(rows, columns), zeros(rows, columns),
-        zeros(rows, columns), zeros(rows, columns), zeros(panels, panel, width),
-        zeros(panels, d, panel), zeros(panels, rows, panel), zeros(tiles, panels * panel, tile),
-        zeros(panels, panel), zeros(rows, width),
-    )  # fmt: skip
-
-
-@inner()
-def folded(index, tiles):
-    """The tiles, a long row and a short one in turn: threads that share them out in order then have equal work."""
-    return index // 2 if index % 2 == 0 else tiles - 1 - index // 2
-
-
-@inner(flags=ORDERED)
-def place_landmarks(radial, sample, centre, work):
-    """The landmarks as rows and as columns, and their norms, if they are asked for."""
-    n, d = sample.shape
-    S, ST, tile = work.S, work.ST, work.ST.shape[2]
-    for k in range(n):
-        for l in range(d):
-            S[unsigned(k), unsigned(l)] = sample[unsigned(k), unsigned(l)] - centre[unsigned(l)]
-        S[unsigned(k), unsigned(d)] = 1.0
-    for J in range(ST.shape[0]):
-        transpose(S[J * tile :], min(tile, n - J * tile), d, ST[J])
-    if by_norms(radial, d):
-        row_norms(S, n, d, work.norms)
-
-
-@inner(flags=ORDERED)
-def tangent_panel(radial, loop, p, S, norms, n, XT, width, norms_t, t):
-    """κ' and after it κ of the first n landmarks and the columns of XT, in rows of ``width`` numbers of t."""
-    pairs, d = n * width, XT.shape[0]
-    if by_norms(radial, d):
-        column_norms(XT, width, norms_t)
-    scalars(radial, t[pairs:], S, 0, norms, n, XT, norms_t, 0, width, d)
-    call(loop, address(t), pairs, address(p))
-
-
-@inner(flags=ORDERED)
-def clear_beyond(t, n, m, width):
-    """Zeros beyond the first m numbers of n rows, and in the rows after them."""
-    for k in range(n if m < width else 0):
-        for c in range(m, width):
-            t[unsigned(k * width + c)] = 0.0
-    for i in range(n * width, t.size):
-        t[unsigned(i)] = 0.0
-
-
-@inner(flags=ORDERED)
-def lay_out(t, first, rows, width, M, start, stop):
-    """M[k, start + c] = t[first + k·width + c] for the first rows of M and its columns from ``start`` to ``stop``."""
-    for k in range(rows):
-        for c in range(stop - start):
-            M[unsigned(k), unsigned(start + c)] = t[unsigned(first + k * width + c)]
-
-
-@Stage
-def landmark_panel(index, start, count, note):
-    """A panel of W in the upper half of U, and of κ' in that of D."""
-    wide()
-    task = read(note)
-    n, work = task.n, task.work
-    U, ST, tile = work.U, work.ST, work.ST.shape[2]
-    J = folded(index, ST.shape[0])
-    slot = get_thread_id()
-    first, stop = J * tile, min((J + 1) * tile, U.shape[1])
-    rows, width = min((J + 1) * tile, U.shape[0]), stop - first
-    k, m = min(rows, n), min(tile, n - first)
-    t = work.scratch[slot][: (k + rows) * width]
-    tangent_panel(task.radial, task.loop, task.p, work.S, work.norms, k, ST[J], width, work.norms_t[slot], t)
-    clear_beyond(t[k * width :], k, m, width)
-    lay_out(t, k * width, rows, width, U, first, stop)
-    lay_out(t, 0, k, width, work.D, first, stop)
-
-
-@inner(flags=ORDERED)
-def factor(stages, note, n, ridge, work):
-    """Factor W with the least ridge, from ``ridge`` on, that double precision carries; returns it, or −1."""
-    U = work.U
-    while ridge < 1.0:
-        share(stages.sharing, stages.landmark_panel, work.ST.shape[0], 0, 0, note)
-        largest = 0.0
-        for k in range(U.shape[0]):
-            U[k, k] = U[k, k] * (1.0 + ridge) if k < n else 1.0
-            if k < n:
-                largest = max(largest, U[k, k])
-        floor = largest * (LEAST_PIVOT if ridge == 0.0 else 0.1 * ridge)
-        if cholesky(stages.sharing, stages.panel_rows, U, work.L, floor) > 0.0:
-            return ridge
-        ridge = FIRST_RIDGE if ridge == 0.0 else 10.0 * ridge
-    return -1.0
-
-
-@inner(flags=ORDERED)
-def column_squares(A, n, sums):
-    """sums[j] = Σ_k A[k, j]² over the first n rows."""
-    clear(sums)
-    for k in range(n):
-        for j in range(sums.size):
-            a = A[unsigned(k), unsigned(j)]
-            sums[unsigned(j)] = fused(a, a, sums[unsigned(j)])
-
-
-@inner(flags=ORDERED)
-def multiply(A, B, out):
-    """out = A ∘ B in the rows of B; beyond, out stays as it is."""
-    for k in range(B.shape[0]):
-        for j in range(B.shape[1]):
-            out[unsigned(k), unsigned(j)] = A[unsigned(k), unsigned(j)] * B[unsigned(k), unsigned(j)]
-
-
-@inner(flags=ORDERED)
-def multiply_negated(M, D, first, last):
-    """M ← −M ∘ D in the rows from ``first`` to ``last`` and the columns from ``first`` on."""
-    for k in range(first, last):
-        for c in range(first, M.shape[1]):
-            M[unsigned(k), unsigned(c)] *= -D[unsigned(k), unsigned(c)]
-
-
-@Stage
-def point_panel(index, start, count, note):
-    """One panel of the ``count`` points from ``start`` on, brought from kernel values to P, Aᵀ and K̂(x, x)."""
-    wide()
-    task = read(note)
-    work = task.work
-    AT, rows, n = work.AT, work.U.shape[0], task.n
-    width = work.XT.shape[2]
-    first = index * width
-    m = min(width, count - first)
-    some = up(m, LANES)
-    points, columns, sums = work.XA[index], work.XT[index], work.explained[index]
-    t = work.scratch[get_thread_id()][: (n + rows) * width]
-    slopes, A = t[: n * width].reshape(n, width), t[n * width :].reshape(rows, width)
-    load_points(task.X, task.picks, start + first, m, task.centre, points)
-    transpose(points, width, columns.shape[0], columns)
-    tangent_panel(task.radial, task.loop, task.p, work.S, work.norms, n, columns, width, sums, t)
-    clear(A[n:])
-    solve_forward(work.L, A, some)
-    column_squares(A, n, sums)
-    solve_backward(work.U, n, A, some)
-    multiply(A, slopes, work.P[index])
-    tile = AT.shape[2]
-    for J in range(AT.shape[0]):
-        landmarks = A[J * tile : min((J + 1) * tile, rows)]
-        transpose(landmarks, landmarks.shape[0], width, AT[J, first : first + width])
-
-
-@Stage
-def add_panels(index, count, last, note):
-    """M += A Aᵀ, some rows of its upper half, and G += P (X, 1), over the points in order; at last M becomes −Q."""
-    wide()
-    work = read(note).work
-    P, AT, XA, M, G = work.P, work.AT, work.XA, work.M, work.G
-    rows, columns = M.shape
-    tiles, tile, depth = AT.shape[0], AT.shape[2], XA.shape[1]
-    I = folded(index, tiles)
-    left = AT[I]
-    first, stop = I * tile, min((I + 1) * tile, rows)
-    for J in range(I, tiles):
-        right, width = AT[J], min(tile, columns - J * tile)
-        for top in range(0, count, STRETCH):
-            some = min(STRETCH, count - top)
-            for r in range(first, stop, ROWS):
-                left_of = (r - first) // LANES * LANES if J == I else 0  # below the diagonal nothing is needed
-                add_gram(left[top:], r - first, some, right[top:], left_of, width - left_of, M, r, J * tile)
-    for panel in range((count + depth - 1) // depth):
-        slopes, points, some = P[panel], XA[panel], min(depth, count - panel * depth)
-        for r in range(first, stop, ROWS):
-            add_product(slopes, r, some, points, 0, 0, G.shape[1], G)
-    if last:
-        multiply_negated(M, work.D, first, stop)
-
-
-@Stage
-def finish(index, start, count, note):
-    """A few rows of G lose theirs of Q (S, 1)."""
-    wide()
-    task = read(note)
-    work = task.work
-    add_symmetric_product(work.M, task.n, index * ROWS, work.S, work.G)
-
-
-def stages(task: Task, parallel: bool) -> Stages:
-    """Where the stages are for such a task."""
-    return Stages(
-        sharing(parallel), landmark_panel.of(task), panel_rows.of(Factor(task.work.U, task.work.L)),
-        point_panel.of(task), add_panels.of(task), finish.of(task),
-    )  # fmt: skip
-
-
-@inner(flags=ORDERED)
-def gradient(stages, task, sample, first, points, ridge, out):
-    """The gradient of the trace error, estimated from so many points, the picks from ``first`` on.
-
-    Returns the sum of K̂(x, x) over those points and the ridge that was needed, which is −1 where none sufficed.
+    A row of the schedule is (phase, first point or panel, number of items).
     """
-    work, radial = task.work, task.radial
-    note = leave(task)
-    n, d = sample.shape
-    place_landmarks(radial, sample, task.centre, work)
-    ridge = factor(stages, note, n, ridge, work)
-    if ridge < 0.0:
-        return 0.0, ridge
-    clear(work.M)
-    clear(work.G)
-    panels, width = work.explained.shape
-    explained = 0.0
+    kept, even = min(points, POINTS), up(d, 2)
+    size, width = cut(n, C), cut(kept, C)
+    task = Task(radial, n, up(n, 8), size, points, width, even, up(even + 1, 4))
+    tiles, panels, groups = -(-n // size), -(-kept // width), -(-n // ROWS)
+    schedule = [(LOAD, 0, 1), (KERNEL, 0, tiles)]
+    for tile in range(tiles):
+        schedule += [(DIAGONAL, tile, 1), (FACTOR, tile, tiles - 1 - tile)]
+    schedule += [(CHECK, 0, 1)]
     for start in range(0, points, panels * width):
-        count = min(panels * width, points - start)
-        needed = (count + width - 1) // width
-        share(stages.sharing, stages.point_panel, needed, first + start, count, note)
-        share(stages.sharing, stages.add_panels, work.AT.shape[0], count, 1 if start + count == points else 0, note)
-        for panel in range(needed):
-            for j in range(min(width, count - panel * width)):
-                explained += work.explained[panel, j]
-    share(stages.sharing, stages.finish, work.M.shape[0] // ROWS, 0, 0, note)
-    scale = (4.0 if radial else 2.0) * (task.X.shape[0] / points)
-    for k in range(n):
-        for l in range(d):
-            along = work.G[k, l]
-            out[k, l] = scale * (along - work.G[k, d] * work.S[k, l]) if radial else -scale * along
-    return explained, ridge
+        here = -(-min(points - start, panels * width) // width)
+        schedule += [(SOLVE, start, here), (MULTIPLY, start, groups)]
+    schedule += [(FINISH, 0, groups), (MOVE, 0, 1)]
+    matrix, rows = tiles * task.n * C, panels * task.n * C
+    shapes = (tiles * task.V * C, matrix, 16 * task.n, matrix, matrix, panels * task.V * C, rows, rows,
+              max(tiles, panels) * 8 * C, task.n * task.V, 2 * tiles, panels, 4)  # fmt: skip
+    return task, Work(*map(aligned, shapes)), np.array([row for row in schedule if row[2] > 0])
 
 
-@jit()
-def gradient_alone(stages, task, sample, points, ridge, out):
-    """One gradient, for those who are not in a descent."""
-    return gradient(stages, task, sample, 0, points, ridge, out)
+@inner
+def kernel_panel(task, block, p, S, rows, start, X, x, columns, T, D, o):
+    """T ← κ and D ← κ' of the first ``rows`` landmarks and ``columns`` points in the tile at X[x]; zeros beyond.
 
-
-@jit()
-def descend(stages, task, sample, points, batches, ridge, moments, steps, length, decay, betas, slope):
-    """So many steps of Adam, the first of ``length``, every other shorter by ``decay``, each from the next batch.
-
-    ``sample`` and the ``moments`` (first, second) change in place; ``steps`` were taken before. Returns how many were
-    taken until the gradient was not finite, and the ridge that was needed, with which the next ones begin.
+    Rows from ``start`` on need no entry before the one on the diagonal, which is in the first column in row ``start``.
     """
-    first, second = moments
-    for i in range(batches):
-        start = i * points if task.picks.size > 0 else 0
-        _, needed = gradient(stages, task, sample, start, points, ridge, slope)
-        if needed < 0.0 or not finite(slope):
-            return i, ridge
-        ridge = needed
-        adam(sample, slope, first, second, steps + i + 1, length - i * decay, betas[0], betas[1])
-    return batches, ridge
+    c = up(columns, 8)
+    for row in range(0, rows, 8):
+        left = max(row - start, 0)
+        at = o + row * C + left
+        tile = row // task.size * task.V * C + row % task.size
+        scalars(task.radial, S, tile, 8, X, x + left, c - left, task.d, T, at)
+        block(T, D, at, 8, C, c - left, p)
+        for j in range(row, row + 8):
+            for k in range(U(o + j * C + (columns if j < task.m else left)), U(o + j * C + c)):
+                T[k] = D[k] = 0.0
+
+
+@inner
+def clear(A, start, stop):
+    """Zeros in a part of a flat array."""
+    for i in range(U(start), U(stop)):
+        A[i] = 0.0
+
+
+@inner
+def place_landmarks(task, work, sample, centre, every):
+    """The landmarks in tiles."""
+    for start in range(0, task.m, task.size):
+        m, at = min(task.size, task.m - start), start // task.size * task.V * C
+        load(sample, every, NONE, start, m, centre, task.d, work.S, at)
+
+
+@inner
+def landmark_panel(task, work, block, p, J):
+    """A panel of W + ridge · diag W, from the diagonal on, and of κ'."""
+    start, stop, o = J * task.size, min((J + 1) * task.size, task.n), J * task.n * C
+    m = min(stop, task.m) - start
+    kernel_panel(task, block, p, work.S, stop, start, work.S, J * task.V * C, m, work.F, work.D, o)
+    largest = 0.0
+    for k in range(start, stop):
+        at = o + k * C + k - start
+        work.F[at] = work.F[at] * (1.0 + work.state[RIDGE]) if k < task.m else np.inf
+        largest = max(largest, work.F[at] if k < task.m else 0.0)
+    work.pivots[2 * J + 1] = largest
+    for k in range(task.m, stop):
+        work.F[o + k * C + k - start] = largest
+
+
+@inner
+def point_panel(task, work, block, p, X, picks, centre, first, panel, value):
+    """A panel of points, from coordinates to A and P = A ∘ κ'; Σ K̂(x, x) as well if ``value``."""
+    n, size, o = task.n, task.size, panel * task.n * C
+    F, K, A, P, B = work.F, work.K, work.A, work.P, work.B
+    start = panel * task.width
+    columns = min(task.width, task.points - first - start)
+    c = load(X, picks, NONE, first + start, columns, centre, task.d, work.X, panel * task.V * C)
+    kernel_panel(task, block, p, work.S, n, n, work.X, panel * task.V * C, columns, A, P, o)
+    for s in range(0, n, size):
+        forward(F, K, n, size, A, o, c, s, min(s + size, n), B, panel * 8 * C)
+    if value:
+        sums = panel * 8 * C
+        clear(B, sums, sums + c)  # by columns: LLVM may choose to fuse a single long sum or not
+        for j in range(n):
+            for k in range(U(c)):
+                B[U(sums) + k] += A[U(o + j * C) + k] * A[U(o + j * C) + k]
+        if first == 0:
+            work.explained[panel] = 0.0
+        for k in range(c):
+            work.explained[panel] += B[sums + k]
+    for s in range((n - 1) // size * size, -1, -size):
+        backward(F, K, n, size, A, o, c, s, min(s + size, n), B, panel * 8 * C)
+    for j in range(n):
+        at = U(o + j * C)
+        for k in range(U(c)):
+            P[at + k] *= A[at + k]
+
+
+@inner
+def add_products(task, work, start, group):
+    """Some rows of A Aᵀ, from the diagonal on, and of P (X, 1): those of the points from ``start`` on."""
+    n, size, V = task.n, task.size, task.V
+    A, P, X, D, M, G = work.A, work.P, work.X, work.D, work.M, work.G
+    first, last = group * ROWS, min((group + 1) * ROWS, n)
+    if start == 0:
+        clear(G, first * V, last * V)
+        for J in range(first // size, -(-n // size)):
+            for i in range(first, last):
+                clear(M, (J * n + i) * C + max(i // 4 * 4 - J * size, 0), (J * n + i + 1) * C)
+    for panel in range(min(work.explained.size, -(-(task.points - start) // task.width))):
+        c = up(min(task.width, task.points - start - panel * task.width), 8)
+        for i in range(first, last, 4):
+            for l in range(0, V, 4):
+                dots(P, (panel * n + i) * C, X, (panel * V + l) * C, c, G, i * V + l, V)
+        for J in range(first // size, -(-n // size)):
+            for k in range(max(first, J * size), min((J + 1) * size, n), 4):
+                for i in range(first, min(last, k + 1), 4):
+                    at = (J * n + i) * C + k - J * size
+                    dots(A, (panel * n + i) * C, A, (panel * n + k) * C, c, M, at, C)
+    if start + work.explained.size * task.width >= task.points:
+        for i in range(first, last):
+            mirrored = i // size * n * C + i % size
+            for J in range(i // size, -(-n // size)):
+                for k in range(U(max(i, J * size)), U(min((J + 1) * size, n))):
+                    here = U((J * n + i) * C - J * size) + k
+                    M[here] = M[U(mirrored) + k * U(C)] = -M[here] * D[here]
+
+
+@inner
+def finish(task, work, group):
+    """Some rows of G lose those of Q (S, 1)."""
+    n, V, M, S, G = task.n, task.V, work.M, work.S, work.G
+    for i in range(group * ROWS, min((group + 1) * ROWS, n), 4):
+        for J in range(-(-n // task.size)):
+            c = min(task.size, n - J * task.size)
+            for l in range(0, V, 4):
+                dots(M, (J * n + i) * C, S, (J * V + l) * C, c, G, i * V + l, V)
+
+
+@inner
+def check(task, work, next):
+    """The next row, if the factor is one that double precision carries; otherwise the first, with a larger ridge."""
+    ridge, least, largest = work.state[RIDGE], np.inf, 0.0
+    for tile in range(work.pivots.size // 2):
+        least, largest = min(least, work.pivots[2 * tile]), max(largest, work.pivots[2 * tile + 1])
+    if least > largest * (LEAST_PIVOT if ridge == 0.0 else 0.1 * ridge):
+        return next
+    work.state[RIDGE] = FIRST_RIDGE if ridge == 0.0 else 10.0 * ridge
+    return 0 if work.state[RIDGE] < 1.0 else -1
+
+
+@inner
+def assemble(task, work, data_size, centre, sample, gradient):
+    """The gradient, estimated for all points, and Σ K̂(x, x) over those there are; whether the gradient is finite."""
+    factor = (-4.0 if task.radial else 2.0) * (data_size / task.points)
+    V, G, zero = task.V, work.G, 0.0
+    for k in range(task.m):
+        weight = G[k * V + task.d] if task.radial else 0.0
+        for l in range(sample.shape[1]):
+            gradient[k, l] = factor * (weight * (sample[k, l] - centre[l]) - G[k * V + l])
+            zero += 0.0 * gradient[k, l]  # NaN for a NaN and for infinities
+    work.state[EXPLAINED] = 0.0
+    for panel in range(work.explained.size):
+        work.state[EXPLAINED] += work.explained[panel]
+    return zero == 0.0
+
+
+@inner
+def move(state, rates, first, second, sample, gradient):
+    """A step of Adam with a second moment for each landmark, by rates = (length, its decrease a step, β₁, β₂)."""
+    state[STEPS] += 1.0
+    beta1, beta2 = rates[2], rates[3]
+    along, across = rates[0] / (1.0 - beta1 ** state[STEPS]), 1.0 / (1.0 - beta2 ** state[STEPS])
+    rates[0] -= rates[1]
+    for k in range(sample.shape[0]):
+        square = 0.0
+        for l in range(sample.shape[1]):
+            square += gradient[k, l] * gradient[k, l]
+        second[k] = beta2 * second[k] + (1.0 - beta2) * square
+        scale = along / math.sqrt(second[k] * across) if second[k] > 0.0 else 0.0
+        for l in range(sample.shape[1]):
+            first[k, l] = beta1 * first[k, l] + (1.0 - beta1) * gradient[k, l]
+            sample[k, l] -= scale * first[k, l]
+
+
+@entry
+def run(first, count, step, rows, schedule, task, work, block, p, X, batches, centre, sample, gradient, adam):
+    """The given rows of the schedule for every batch, of each row the items first, first + step, …
+
+    The last row is a step of Adam if ``adam`` has moments and rates. work.state[NEXT] tells which row comes next: the
+    first again if a larger ridge is needed, and −1 if no ridge is enough or the gradient is not finite, which ends it.
+    """
+    rates, first_moment, second_moment = adam
+    state, next = work.state, 0
+    for picks in batches:
+        next = rows[0]
+        while 0 <= next < rows[1]:
+            phase, at, items = schedule[next, 0], schedule[next, 1], schedule[next, 2]
+            next += 1
+            for item in range(first, items, step):
+                if phase == LOAD:
+                    place_landmarks(task, work, sample, centre, picks[:0])
+                elif phase == KERNEL:
+                    landmark_panel(task, work, block, p, item)
+                elif phase == DIAGONAL:
+                    work.pivots[2 * at] = factor_rows(work.F, work.K, task.n, task.size, at, work.B, 0)
+                elif phase == FACTOR:
+                    n, size, J = task.n, task.size, at + 1 + item
+                    rest, stop = min(size, n - J * size), (at + 1) * size
+                    forward(work.F, work.K, n, size, work.F, J * n * C, rest, at * size, stop, work.B, J * 8 * C)
+                elif phase == CHECK:
+                    next = check(task, work, next)
+                elif phase == SOLVE:
+                    point_panel(task, work, block, p, X, picks, centre, at, item, rates.size == 0)
+                elif phase == MULTIPLY:
+                    add_products(task, work, at, item)
+                elif phase == FINISH:
+                    finish(task, work, item)
+                elif not assemble(task, work, X.shape[0], centre, sample, gradient):
+                    next = -1
+                elif rates.size > 0:
+                    move(state, rates, first_moment, second_moment, sample, gradient)
+        if next < 0:
+            break
+    state[NEXT] = next

@@ -71,36 +71,61 @@ class TraceError(Objective):
 
 
 class TraceLoops:
-    """The compiled loops of one objective, with their buffers for n landmarks."""
+    """The compiled loops of one objective, with their buffers for n landmarks and batches of so many points."""
 
     def __init__(self, objective: TraceError, n: int, points: int) -> None:
         instead = "LocalTraceError" if objective.kernel.radial else ""
         room_for(n, f"sample has {n:,} points; it must have", instead)
         self.objective = objective
         self.n, self.d = n, objective.data.shape[1]
-        self.points = min(points, trace.BLOCK)
-        self.work_of_a_step = float(n * (n + points))
-        self.loop = objective.kernel._address(profiles.TANGENT)
-        self._work: dict[int, Any] = {}  # by threads
+        self._block = objective.kernel._block(profiles.TANGENT)
+        self._fit(points)
+
+    def _fit(self, points: int) -> None:
+        self.points = points
+        self.task, self.work, self._schedule = trace.prepare(self.objective.kernel.radial, self.n, points, self.d)
+        # phases of one item each are done in one call
+        self._calls: list[tuple[int, int, int]] = []
+        for row, items in enumerate(self._schedule[:, 2].tolist()):
+            if self._calls and items == self._calls[-1][2] == 1:
+                self._calls[-1] = self._calls[-1][0], row + 1, 1
+            else:
+                self._calls.append((row, row + 1, items))
 
     def gradient(self, sample: Array, batch: Indices, ridge: float, out: Array) -> tuple[float, float]:
-        """Fill ``out``; gives Σ K̂(x, x) over the points and the ridge that was needed."""
-        kernel, data = self.objective.kernel, self.objective.data
-        with one_pool(self.work_of_a_step) as (parallel, slots), kernel._watched() as p:
-            stages, task = self.stages(parallel, slots, p, batch, self.centre(sample))
-            explained, ridge = trace.gradient_alone(stages, task, sample, len(batch) or len(data), ridge, out)
-        if ridge < 0.0:
-            explained, out[:] = np.nan, np.nan
-        return float(explained), float(ridge)
+        """Fill ``out``; returns Σ K̂(x, x) over the points and the ridge that was needed, −1 if none was enough."""
+        state = self.work.state
+        state[trace.RIDGE] = ridge
+        self.run(sample, batch.reshape(1, -1), self.centre(sample), out)
+        if not state[trace.RIDGE] < 1.0:
+            out[:] = np.nan
+            return np.nan, -1.0
+        return float(state[trace.EXPLAINED]), float(state[trace.RIDGE])
 
-    def stages(self, parallel: bool, slots: int, p: Array, picks: Indices, centre: Array) -> tuple[Any, Any]:
-        """What the loops are given first."""
-        kernel = self.objective.kernel
-        if slots not in self._work:
-            self._work[slots] = trace.make_work(slots, self.n, self.points, self.d)
-        task = trace.Task(kernel.radial, self.loop, p, self.n, self.objective.data, picks, centre, self._work[slots])
-        return trace.stages(task, parallel), task
+    def run(
+        self, sample: Array, batches: Indices, centre: Array, out: Array, adam: Any = None, descent: bool = False
+    ) -> None:
+        """A gradient from each batch, on one thread or several, and a step of Adam after it.
+
+        ``adam`` has rates and two moments; see :func:`nystrom_lib._core.trace.run`.
+        """
+        data, kernel = self.objective.data, self.objective.kernel
+        points = batches.shape[1] or len(data)
+        if points != self.points:
+            self._fit(points)
+        adam = adam or (np.empty(0), np.empty((0, 0)), np.empty(0))
+        with one_pool(float(self.n * (self.n + points))) as each, kernel._watched(descent) as p:
+            first = self._schedule, self.task, self.work, self._block, p, data
+            if each.threads == 1:
+                rows = 0, len(self._schedule)
+                trace.run(0, 1, 1, rows, *first, np.ascontiguousarray(batches), centre, sample, out, adam)
+                return
+            for batch in np.ascontiguousarray(batches)[:, None]:
+                for start, stop, items in self._calls:
+                    each(trace.run, items, (start, stop), *first, batch, centre, sample, out, adam)
+                    if self.work.state[trace.NEXT] < 0:
+                        return
 
     def centre(self, sample: Array) -> Array:
-        """Where coordinates are taken from."""
+        """The origin of the coordinates in the loops."""
         return middle(sample) if self.objective.kernel.radial else np.zeros(self.d)

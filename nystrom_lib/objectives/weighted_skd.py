@@ -2,23 +2,17 @@ r"""The squared-kernel discrepancy with the best weights for each sample, Remark
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _validation as check
-from .._core import pairs, profiles, weighted
 from .._core.trace import FIRST_RIDGE, LEAST_PIVOT
-from .._sums import middle
-from .._threads import one_pool, steady
+from .._sums import PairSums
+from .._threads import steady
 from .._validation import Array
 from ..approximation import pivoted_cholesky
-from ..kernels import Kernel
-from .base import EVERYTHING, Evaluate, Indices
+from .base import Evaluate, Indices
 from .radial_skd import Discrepancy
-
-_EQUAL: Array = np.empty(0)  # weights, all of them 1
 
 
 class WeightedSKD(Discrepancy):
@@ -65,7 +59,7 @@ class WeightedSKD(Discrepancy):
     def value(self, sample: ArrayLike) -> float:
         """The discrepancy, its constant included."""
         sample = self.checked(sample)
-        g, _ = WeightedSums(self.kernel, sample.shape, len(self.data)).over(sample, self.data)
+        g, _ = PairSums(self.kernel, self.data, sample, among=False).of_each()
         half, _, _ = self._half(sample, g)
         return self.constant - float(half @ half)
 
@@ -74,7 +68,7 @@ class WeightedSKD(Discrepancy):
         from scipy.linalg import solve_triangular
 
         sample = self.checked(sample)
-        g, _ = WeightedSums(self.kernel, sample.shape, len(self.data)).over(sample, self.data)
+        g, _ = PairSums(self.kernel, self.data, sample, among=False).of_each()
         half, factor, pivots = self._half(sample, g)
         a = np.zeros(len(sample))
         if len(pivots):
@@ -94,20 +88,23 @@ class WeightedSKD(Discrepancy):
     def prepare(self, n: int, points: int) -> Evaluate:
         """The values are short of ‖K‖_F²."""
         N = len(self.data)
-        sums = WeightedSums(self.kernel, (n, self.data.shape[1]), points)
-        among = WeightedSums(self.kernel, (n, self.data.shape[1]), n)
+        sums: PairSums | None = None
 
         @steady
         @np.errstate(over="ignore", invalid="ignore")  # who calls looks whether the gradient is finite
         def evaluate(sample: Array, batch: Indices) -> tuple[float, Array]:
-            g, over_data = sums.over(sample, self.data, batch)
+            nonlocal sums
+            if sums is None:
+                sums = PairSums(self.kernel, self.data, sample, len(batch), among=False)
+            sums.place(sample)
+            g, over_data = sums.of_each(batch)
             scale = N / (len(batch) or N)
             g *= scale
             try:
                 a = solve(self.kernel.squared(sample), g)
             except check.NotFinite:
                 return np.nan, np.full_like(sample, np.nan)
-            _, over_landmarks = among.over(sample, sample, weights=a)
+            _, over_landmarks = PairSums(self.kernel, sample, sample, among=False).of_each(weights=a)
             return -float(g @ a), 2.0 * a[:, None] * (over_landmarks - scale * over_data)
 
         return evaluate
@@ -131,37 +128,3 @@ def solve(B: Array, g: Array) -> Array:
             return solution
         ridge = FIRST_RIDGE if ridge == 0.0 else 10.0 * ridge
     return np.full_like(g, np.nan)
-
-
-class WeightedSums:
-    """Σ_x w_x K²(s_k, x) and Σ_x w_x ∂[l]K²(s_k, x) for each landmark, with the buffers for so many points."""
-
-    def __init__(self, kernel: Kernel, shape: tuple[int, ...], points: int) -> None:
-        self.kernel, self.points = kernel, points
-        self.n, self.d = shape
-        self._loop = kernel._address(profiles.TANGENT)
-        size = pairs.tile_size(self.n)
-        self._tiles = np.zeros((-(-self.n // size), self.d, size))
-        self._work: dict[int, Any] = {}
-
-    def over(
-        self, sample: Array, points: NDArray[Any], picks: Indices = EVERYTHING, weights: Array = _EQUAL
-    ) -> tuple[Array, Array]:
-        """The two sums over the points, or over those that ``picks`` names."""
-        kernel, (tiles, d, size) = self.kernel, self._tiles.shape
-        centre = middle(sample) if kernel.radial else np.zeros(d)
-        padded = np.zeros((tiles * size, d))
-        padded[: self.n] = sample - centre
-        self._tiles[:] = padded.reshape(tiles, size, d).transpose(0, 2, 1)
-        with one_pool(self.n * self.points) as (parallel, slots), kernel._watched() as p:
-            if slots not in self._work:
-                self._work[slots] = weighted.make_work(slots, self.n, self.points, d)
-            work = self._work[slots]
-            told = (
-                kernel.radial, self._loop, p, points, picks, weights, centre, self.n, self._tiles,
-                np.einsum("ij,ij->i", padded, padded), work,
-            )  # fmt: skip
-            weighted.weighted_sums(parallel, len(work[3]), told)
-        left = np.empty((self.n, d))
-        pairs.left_derivatives(kernel.radial, self._tiles, work[4].sum(axis=0), left)
-        return work[3].sum(axis=0).reshape(-1)[: self.n], left

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core import nearest as loops
+from .._core.nearest import approach
 from ..kernels import Kernel
 from .base import Drawn, at, fill_up
 
@@ -38,7 +38,11 @@ def draw(kernel: Kernel, data: NDArray[Any], n: int, rng: np.random.Generator) -
     most = max(PAIRS // n, SHARE * n)
     among = rng.choice(N, most, replace=False) if N > most else np.arange(N)
     columns = np.ascontiguousarray(data[among].T, np.float64)
-    picks = np.empty(n, np.int64)
-    picks[0] = rng.integers(len(among))
-    count = loops.spread(columns, rng.random(n - 1), picks)
-    return at(data, fill_up(data, among[picks[:count]], n, rng))
+    picks, left = [int(rng.integers(len(among)))], np.full(len(among), np.inf)
+    for draw in rng.random(n - 1):
+        approach(columns, picks[-1], left)
+        sums = np.cumsum(left)
+        if not sums[-1] > 0.0:  # all points are copies of those picked
+            break
+        picks.append(min(int(np.searchsorted(sums, draw * sums[-1], side="right")), len(among) - 1))
+    return at(data, fill_up(data, among[picks], n, rng))

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _validation as check
-from .._core import moves, profiles, trace
-from .._threads import one_pool
+from .._core import profiles, trace
 from .._validation import Array
 from ..objectives import TraceError
 from ..objectives.base import Evaluate, Objective
@@ -96,10 +95,14 @@ class Adaptive:
         self.steps = 0
 
     def __call__(self, sample: Array, value: float, gradient: Array, used: float) -> Array:
-        moved = sample.copy()
         self.steps += 1
         length = self.length * (1.0 - used) if self.rule.decay else self.length
-        moves.adam(moved, gradient, self.first, self.second, self.steps, length, self.rule.beta1, self.rule.beta2)
+        beta1, beta2 = self.rule.beta1, self.rule.beta2
+        self.first[:] = beta1 * self.first + (1.0 - beta1) * gradient
+        self.second[:] = beta2 * self.second + (1.0 - beta2) * np.square(gradient).sum(axis=1)
+        size = np.sqrt(self.second / (1.0 - beta2**self.steps))
+        scale = np.divide(length / (1.0 - beta1**self.steps), size, out=np.zeros_like(size), where=size > 0.0)
+        moved: Array = sample - scale[:, None] * self.first
         return moved
 
     def restart(self) -> None:
@@ -119,25 +122,24 @@ class TraceEngine(Engine):
         self._sample = np.array(sample, order="C")
         self._gradient = np.empty_like(self._sample)
         self._centre = self._loops.centre(sample)
-        self._ridge = 0.0
 
     def advance(self, batches: NDArray[np.int64], used: float, per_step: float) -> int:
         """Many steps a call."""
         loops, move, kernel = self._loops, self._adaptive, self._objective.kernel
-        rule = move.rule
+        rule, state = move.rule, loops.work.state
         self._good = self._sample.copy()
         start, fall = (1.0 - used, per_step) if rule.decay else (1.0, 0.0)
-        if move.steps == 0 and kernel._family == profiles.CUSTOM:
-            loops.gradient(self._sample, batches[0], 0.0, self._gradient)  # do its functions work at the start?
-        with one_pool(loops.work_of_a_step) as (parallel, slots), kernel._watched(descent=True) as p:
-            stages, task = loops.stages(parallel, slots, p, batches.ravel(), self._centre)
-            taken, self._ridge = trace.descend(
-                stages, task, self._sample, batches.shape[1] or len(self._objective.data), len(batches), self._ridge,
-                (move.first, move.second), move.steps, move.length * start, move.length * fall,
-                (rule.beta1, rule.beta2), self._gradient,
-            )  # fmt: skip
+        if move.steps == 0:
+            state[trace.RIDGE] = 0.0
+            if kernel._family == profiles.CUSTOM:
+                loops.gradient(self._sample, batches[0], 0.0, self._gradient)  # do its functions work at the start?
+        state[trace.STEPS] = move.steps
+        rates = np.array([move.length * start, move.length * fall, rule.beta1, rule.beta2])
+        adam = rates, move.first, move.second
+        loops.run(self._sample, batches, self._centre, self._gradient, adam, descent=True)
+        taken = int(state[trace.STEPS]) - move.steps
         move.steps += taken
         if taken == len(batches) and np.isfinite(self._sample).all():
-            return int(taken)
+            return taken
         self._sample[:] = self._good
-        return min(int(taken), len(batches) - 1)
+        return min(taken, len(batches) - 1)

@@ -23,8 +23,8 @@ def width(kernel: Kernel) -> float:
         return math.inf
     distances, squares = _distances()
     values = squares.copy()
-    address, p = kernel._address(profiles.VALUE), kernel._p.copy()  # not watched: it need not be finite far out
-    pairs.apply(address, values, p)
+    block, p = kernel._block(profiles.VALUE), kernel._p.copy()  # not watched: it need not be finite far out
+    pairs.apply(block, values, p)
     fallen = np.flatnonzero(~(values[1:] > math.exp(-0.5) * values[0]))
     if len(fallen) == 0 or not values[0] > 0.0:
         return math.inf
@@ -32,7 +32,7 @@ def width(kernel: Kernel) -> float:
     for _ in range(60):
         between = math.sqrt(low * high)
         probe = np.array([between * between])
-        pairs.apply(address, probe, p)
+        pairs.apply(block, probe, p)
         low, high = (between, high) if probe[0] > math.exp(-0.5) * values[0] else (low, between)
     return float(high)
 
