@@ -298,7 +298,7 @@ def _report(optimised: Optimised, seconds: float, stop: threading.Event) -> str:
             factor = "" if optimised.factor is None else f"E_tr = {optimised.factor:.4g}"
             rows.append(["best possible", f"{optimised.best:.6g}", factor])
         else:
-            least = data.N * optimised.result.best_error_bound
+            least = optimised.best_bound
             rows.append(["best possible", f"≥ {least:.6g}", ""])
             if least > 0.0:
                 words.append(

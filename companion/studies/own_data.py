@@ -219,6 +219,11 @@ class Optimised:
             return None
         return nl.best_rank_errors(self.chosen.kernel, self.dataset.X, self.request.n, "trace").trace
 
+    @cached_property
+    def best_bound(self) -> float:
+        """A lower confidence bound of the smallest trace error of any matrix of rank n."""
+        return self.dataset.N * nl.best_error_bound(self.chosen.kernel, self.dataset.X, self.request.n)
+
     @property
     def at_most(self) -> float:
         """An upper confidence bound of the trace error; the error itself where it is exact."""

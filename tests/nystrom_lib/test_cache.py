@@ -87,4 +87,5 @@ def test_warming_up_leaves_nothing_to_compile() -> None:
     entries = [each for module in modules for each in vars(module).values() if hasattr(each, "signatures")]
     nl.warm_up()
     assert len(entries) > 8
-    assert [each.py_func.__name__ for each in entries if not each.signatures] == []
+    parts = {"exponentials", "column_of"}  # of pivoted_cholesky, which is loaded from the cache with them
+    assert {each.py_func.__name__ for each in entries if not each.signatures} <= parts

@@ -292,7 +292,7 @@ def test_sparse_goes_where_it_went(kernel: str) -> None:
 def test_their_parameters_are_ours() -> None:
     ours, theirs = Nystroem().get_params(), Theirs().get_params()
     assert {name: ours[name] for name in theirs} == theirs
-    assert set(ours) - set(theirs) == {"landmarks", "seconds", "iterations"}
+    assert set(ours) - set(theirs) == {"landmarks", "seconds", "iterations", "tolerance"}
 
 
 def test_grid_search_in_a_pipeline_on_threads() -> None:
