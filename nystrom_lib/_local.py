@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, partial
 from typing import Any
 
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from ._core import local, profiles
 from ._sums import middle
-from ._threads import available, one_pool
+from ._threads import Each, available, one_pool
 from ._validation import Array, as_writable
 from .kernels import Kernel, require
 
@@ -47,9 +46,14 @@ def _query(tree: Any, points: Array, k: int, workers: int) -> Indices:
     """
     if workers == 1:
         return np.asarray(tree.query(points, k)[1])
-    with ThreadPoolExecutor(workers) as pool:
-        parts = pool.map(lambda part: tree.query(part, k)[1], np.array_split(points, workers))
-        return np.concatenate(list(parts))
+    near = np.empty((len(points), k), np.int64)
+
+    def search(first: int, count: int, step: int) -> None:
+        for rows in np.array_split(np.arange(len(points)), count)[first::step]:
+            near[rows] = tree.query(points[rows], k)[1].reshape(len(rows), k)
+
+    Each(workers)(search, workers)
+    return near
 
 
 class LocalLoops:

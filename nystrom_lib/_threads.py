@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import _thread
 import os
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import wraps
+from queue import SimpleQueue
 from typing import Any, ParamSpec, TypeVar
 
 import numba
@@ -18,7 +19,10 @@ _local = threading.local()
 _lock = threading.Lock()
 _inside = 0  # library calls that hold BLAS at one thread just now
 _limit: Any = None
-_pool: ThreadPoolExecutor | None = None  # numba's own threads would spin while they wait, and not survive a fork
+# What our own threads are to do. Those of numba would spin while they wait, and not survive a fork. An exception of a
+# signal handler can leave locks that are written in Python locked for ever, as those of concurrent.futures are.
+_tasks: SimpleQueue[_Call] = SimpleQueue()
+_workers = 0
 
 
 @contextmanager
@@ -69,32 +73,66 @@ class Each:
 
         The last of these calls is made here, where one would only wait for the others.
         """
-        global _pool
         threads = max(1, min(self.threads, count))
-        if threads > 1 and _pool is None:
-            _pool = ThreadPoolExecutor(numba.config.NUMBA_NUM_THREADS, "nystrom_lib")  # type: ignore[attr-defined]
-        others: list[Future[object]] = []
+        calls = [_Call(function, (i, count, threads, *arguments)) for i in range(threads - 1)]
+        _start_workers(len(calls))
         try:
-            for i in range(threads - 1):
-                assert _pool is not None
-                others.append(_pool.submit(function, i, count, threads, *arguments))
+            for call in calls:
+                _tasks.put(call)
             function(threads - 1, count, threads, *arguments)
-        finally:
-            _finish(others)
-        for other in others:
-            other.result()
+        except BaseException:
+            _wait([call for call in calls if not call.claim.acquire(blocking=False)])  # the others will not begin
+            raise
+        _wait(calls)
+        for call in calls:
+            if call.error is not None:
+                raise call.error
 
 
-def _finish(others: list[Future[object]]) -> None:
+class _Call:
+    """A call for another thread to make."""
+
+    def __init__(self, function: Callable[..., object], arguments: tuple[object, ...]) -> None:
+        self.function, self.arguments = function, arguments
+        self.claim, self.signal = _thread.allocate_lock(), _thread.allocate_lock()
+        self.signal.acquire()
+        self.ended, self.error = False, None  # type: bool, BaseException | None
+
+    def make(self) -> None:
+        if self.claim.acquire(blocking=False):
+            try:
+                self.function(*self.arguments)
+            except BaseException as error:
+                self.error = error
+            self.ended = True
+            self.signal.release()
+
+
+def _wait(calls: list[_Call]) -> None:
     """Wait even if a signal handler raises meanwhile: the next call may use the same buffers."""
     raised: BaseException | None = None
-    while not all(other.done() for other in others):
-        try:
-            wait(others)
-        except BaseException as error:
-            raised = error
+    for call in calls:
+        while not call.ended:
+            try:
+                call.signal.acquire(timeout=0.1)
+            except BaseException as error:
+                raised = error
     if raised is not None:
         raise raised
+
+
+def _start_workers(count: int) -> None:
+    """Let there be at least this many threads that wait for tasks."""
+    global _workers
+    with _lock:
+        while _workers < count:
+            _workers += 1
+            _thread.start_new_thread(_work, (_tasks,))
+
+
+def _work(tasks: SimpleQueue[_Call]) -> None:
+    while True:
+        tasks.get().make()
 
 
 @contextmanager
@@ -126,8 +164,8 @@ def one_pool(work: float) -> Iterator[Each]:
 
 def _begin_after_fork() -> None:
     """In a child: the lock is free, calls of threads that did not come along are over, and the pool has no threads."""
-    global _lock, _inside, _pool
-    _lock, _pool = threading.Lock(), None
+    global _lock, _inside, _tasks, _workers
+    _lock, _tasks, _workers = threading.Lock(), SimpleQueue(), 0
     if _inside > 0 and getattr(_local, "inside", 0) == 0:
         _limit.restore_original_limits()
     _inside = getattr(_local, "inside", 0)
