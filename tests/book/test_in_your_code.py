@@ -19,7 +19,7 @@ RECIPES = [
 
 def test_every_block_of_the_pages_is_run() -> None:
     """Catches a block without its output, which nothing would run."""
-    assert sum(page.count("```python\n") for page in PAGES.values()) == len(RECIPES) == 9
+    assert sum(page.count("```python\n") for page in PAGES.values()) == len(RECIPES) == 10
 
 
 @pytest.mark.parametrize(("code", "printed"), RECIPES, ids=lambda text: text.splitlines()[0] if text else "")

@@ -324,7 +324,7 @@ def test_without_it_one_sentence_says_what_to_install() -> None:
     code = "import sys; sys.modules['sklearn'] = None; from nystrom_lib.estimators import Nystroem"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     last = run.stderr.splitlines()[-1]
-    assert last == "ImportError: nystrom_lib.estimators needs scikit-learn: pip install 'nystrom-lib[sklearn]'."
+    assert last == "ImportError: nystrom_lib.estimators needs scikit-learn: pip install scikit-learn joblib."
 
 
 def test_effort_reasons_and_error() -> None:
