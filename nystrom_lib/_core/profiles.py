@@ -316,9 +316,8 @@ def _type_of_block(block: Block, context: Any) -> Any:
 
 @cache
 def family_block(action: int, kind: type, code: int) -> Any:
-    """The block of one of the families above."""
+    """The block of one of the families above, in a file of its own: numba may mix up those that are saved at once."""
     block = _make_block(action, *_PROFILES[code], numbers, False)
-    # a file in the cache for each: numba may mix up versions of one function that several processes save at once
     block.__qualname__ = f"block-{_PROFILES[code][0].__name__}-{action}-{np.dtype(kind).name}"
     return Block(cached(lambda cache: numba.cfunc(_signature(action, kind), cache=cache, fastmath=EXACT), block))
 
