@@ -36,6 +36,15 @@ def entry(function: Callable[..., Any]) -> Any:
 
 
 def inner(function: Callable[..., Any] | None = None, *, flags: set[str] = EXACT) -> Any:
-    """Let compiled functions call this one; it is compiled as a part of each entry."""
-    compiled = register_jitable(fastmath=flags)
+    """Let compiled functions call this one; it is compiled as a part of each entry.
+
+    Numbers of a closure become part of its name: closures of the same name, compiled by different processes and loaded
+    from the cache by a third, would be taken for one.
+    """
+
+    def compiled(function: Callable[..., Any]) -> Any:
+        values = [cell.cell_contents for cell in function.__closure__ or ()]
+        function.__qualname__ += "".join(f"-{value}" for value in values if isinstance(value, int))
+        return register_jitable(fastmath=flags)(function)
+
     return compiled(function) if function else compiled
