@@ -89,3 +89,13 @@ def test_warming_up_leaves_nothing_to_compile() -> None:
     assert len(entries) > 8
     parts = {"exponentials", "column_of"}  # of pivoted_cholesky, which is loaded from the cache with them
     assert {each.py_func.__name__ for each in entries if not each.signatures} <= parts
+
+
+def test_closures_of_different_numbers_have_different_names() -> None:
+    """Catches closures that are taken for one another when code from several processes is loaded from the cache."""
+    tiles = import_module("nystrom_lib._core.tiles")
+    small, large = (tiles.tile_loops(length) for length in (32, 64))
+    assert all(a.__qualname__ != b.__qualname__ for a, b in zip(small, large, strict=True))
+    profiles = import_module("nystrom_lib._core.profiles")
+    blocks = [profiles.family_block(profiles.VALUE, float, code) for code in (profiles.GAUSSIAN, profiles.MATERN32)]
+    assert len({block.function.__qualname__ for block in blocks}) == 2
