@@ -151,7 +151,7 @@ def mean_above(total: float, m: int, N: int, risk: float) -> float:
     Examples
     --------
     >>> round(mean_above(300.0, 1000, 1_000_000, 0.05), 3)
-    0.27
+    0.271
     >>> mean_above(300.0, 1000, 1000, 0.05)
     0.299
     """

@@ -38,8 +38,8 @@ def entry(function: Callable[..., Any]) -> Any:
 def inner(function: Callable[..., Any] | None = None, *, flags: set[str] = EXACT) -> Any:
     """Let compiled functions call this one; it is compiled as a part of each entry.
 
-    Numbers of a closure become part of its name: closures of the same name, compiled by different processes and loaded
-    from the cache by a third, would be taken for one.
+    The numbers of a closure become part of its name. Closures of one name, compiled in two processes, would be mixed up
+    in a third that loads both from the cache.
     """
 
     def compiled(function: Callable[..., Any]) -> Any:
