@@ -34,6 +34,7 @@ def outer_of_one(package: Path, **environment: str) -> tuple[int, int]:
     """outer(1) in a process of its own, and how many of its calls found compiled code on disk."""
     code = "from toy.outer import outer; print(outer(1), sum(outer.stats.cache_hits.values()))"
     kept = {key: value for key, value in os.environ.items() if key != "NUMBA_CACHE_DIR"}
+    kept["PYTHONDONTWRITEBYTECODE"] = "1"  # bytecode of a file that is edited twice in a second would be stale
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=package.parent, env=kept | environment, capture_output=True, text=True
     )
