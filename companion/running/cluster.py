@@ -189,11 +189,10 @@ def found_there(
     client: Client, kernel: nl.Kernel, X: Any, n: int, seeds: Sequence[int], how: Mapping[str, Any]
 ) -> list[nl.Landmarks]:
     """Landmarks from each of some seeds, by a worker each; what they are does not depend on who finds them."""
-    data = getattr(X, "here", X)  # a source on the cluster knows the source itself
     found: list[nl.Landmarks] = []
     workers = Workers(client)
     try:
-        (sent,) = workers.send(data)
+        (sent,) = workers.send(X)
         futures = [client.submit(_found, kernel, sent, n, seed, dict(how), pure=False) for seed in seeds]
         for future in futures:
             found.append(workers.result(future))
@@ -201,7 +200,7 @@ def found_there(
         if not is_cluster_error(error):
             raise
         warnings.warn(f"The cluster failed ({describe(error)}); what is left to try is tried here.", stacklevel=2)
-    return [*found, *(nl.find_landmarks(kernel, data, n, seed=seed, **how) for seed in seeds[len(found) :])]
+    return [*found, *(nl.find_landmarks(kernel, X, n, seed=seed, **how) for seed in seeds[len(found) :])]
 
 
 # -- on the worker ---------------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from companion.results.store import Store
 from companion.running import cluster as cluster_module
 from companion.running.runner import run
 from nystrom_lib.criteria import _BlockTrace
+from nystrom_lib.sources import source
 
 from .small import EXPERIMENT, checksums, wait_until
 
@@ -167,10 +168,13 @@ def doomed(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Iterator[Loc
 
 
 @pytest.mark.parametrize("what", ["the workers", "the scheduler"])
-def test_a_cluster_that_is_lost_in_a_pass_costs_nothing_but_time(doomed: LocalCluster, points: Path, what: str) -> None:
+def test_a_cluster_that_is_lost_in_a_pass_costs_nothing_but_time(
+    doomed: LocalCluster, points: Path, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Catches a wait for ever, blocks left out or done twice; the next pass, and tries, are made here at once."""
     from distributed import Client
 
+    monkeypatch.setattr(source, "PATIENCE", 2.0)
     with Client(doomed.address, set_as_default=False) as client:
         client.wait_for_workers(1, timeout=60)
         data = nl.open_data(points, missing="drop", cluster=client)
@@ -181,7 +185,7 @@ def test_a_cluster_that_is_lost_in_a_pass_costs_nothing_but_time(doomed: LocalCl
         victim = doomed.scheduler if what == "the scheduler" else doomed.workers[0]
         victim.kill()
         victim.wait()
-        with pytest.warns(UserWarning, match=r"^The cluster failed \(\w+\); the pass over .*points\.npy goes on "):
+        with pytest.warns(UserWarning, match=r"^The cluster failed \(.+?\); the pass over .*points\.npy goes on "):
             traces += blocks
         assert traces == here
         wait_until(lambda: client.status != "running" or not client.nthreads())
@@ -190,7 +194,7 @@ def test_a_cluster_that_is_lost_in_a_pass_costs_nothing_but_time(doomed: LocalCl
         with pytest.warns(UserWarning, match=r"^The cluster failed \(it has no workers\); what is left to try "):
             found = cluster_module.found_there(client, KERNEL, data, 3, [4, 5], {"iterations": 2})
         assert [one.sample.tolist() for one in found] == [
-            nl.find_landmarks(KERNEL, data.here, 3, seed=seed, iterations=2).sample.tolist() for seed in (4, 5)
+            nl.find_landmarks(KERNEL, data, 3, seed=seed, iterations=2).sample.tolist() for seed in (4, 5)
         ]
 
 

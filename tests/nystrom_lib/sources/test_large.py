@@ -15,7 +15,7 @@ import pytest
 import nystrom_lib as nl
 from nystrom_lib import landmarks
 from nystrom_lib.estimates import mean_of
-from nystrom_lib.sources import base
+from nystrom_lib.sources import source as module
 from tests.nystrom_lib.sources.test_sources import STORED, every_kind
 
 KERNEL = nl.Gaussian(rho=0.5)
@@ -119,7 +119,7 @@ def test_the_memory_the_system_counts(million: Path, root: Path) -> None:
 
 @every_kind
 def test_the_trace_error_in_one_pass(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(base, "BLOCK_ROWS", 64)
+    monkeypatch.setattr(module, "BLOCK_ROWS", 64)
     source = nl.open_data(STORED[kind](ROWS, tmp_path))
     exact = nl.nystrom_errors(KERNEL, ROWS, ROWS[:30], "trace")
     found = nl.nystrom_errors(KERNEL, source, ROWS[:30], "trace")
@@ -130,7 +130,7 @@ def test_the_trace_error_in_one_pass(kind: str, tmp_path: Path, monkeypatch: pyt
 def test_k_s_is_factored_once_and_n_decides_the_precision(monkeypatch: pytest.MonkeyPatch) -> None:
     from nystrom_lib import approximation, criteria
 
-    monkeypatch.setattr(base, "BLOCK_ROWS", 50)
+    monkeypatch.setattr(module, "BLOCK_ROWS", 50)
     factored = []
     whole = approximation.pivoted_cholesky
     monkeypatch.setattr(approximation, "pivoted_cholesky", lambda *a: factored.append(1) or whole(*a))
