@@ -16,8 +16,9 @@ from ._threads import steady
 from ._validation import Array, as_writable
 from .kernels import Kernel
 from .objectives import Objective, RadialSKD
+from .objectives.base import EVERYTHING
 from .radial_skd import checked
-from .steps import FixedStep, StepRule
+from .steps import LBFGS, FixedStep, StepRule
 from .steps.base import Engine
 from .steps.fixed import RadialEngine
 from .stochastic import LARGEST_BATCH
@@ -46,7 +47,7 @@ class DescentError(ArithmeticError):
     def __init__(self, iteration: int, sample: Array, step: float | None) -> None:
         with_step = "" if step is None else f" with step {step:g}"
         super().__init__(
-            f"The descent left the finite numbers at iteration {iteration}{with_step}; try a smaller step."
+            f"The descent diverged (non-finite value) at iteration {iteration}{with_step}; try a smaller step."
         )
         self.iteration = iteration
         self.sample = sample
@@ -89,7 +90,7 @@ def gradient_descent(
     Raises
     ------
     DescentError
-        If a step would leave the finite numbers.
+        If a step would not be finite.
 
     Returns
     -------
@@ -236,7 +237,7 @@ def descend(
     Raises
     ------
     DescentError
-        If the descent leaves the finite numbers, and taking it up again with shorter steps did not help.
+        If the descent diverges, and restarts with shorter steps do not help.
 
     Returns
     -------
@@ -355,20 +356,64 @@ def follow(
     progress: Callable[[int], object] | None = None,
     onlooker: Look | None = None,
 ) -> Descent:
-    """:func:`descend` with a budget whose clock runs already, batches from anywhere, and a look at the sample."""
-    engine = rule.engine(objective, sample, batch)
+    """:func:`descend` with a budget whose clock runs already, any batches, and a second callback."""
+    record_every = check.integer("record_every", record_every, least=0)
+    value = objective.value if record_every else None if objective.kernel.radial else _glance(objective, len(sample))
+    watch = _Watch(sample, record_every, keep_path, value)
 
-    def report(done: int) -> None:
+    def report(done: int, take: Callable[[], Array]) -> None:
         if progress is not None:
             progress(done)
         if onlooker is not None:
-            onlooker(done, engine.take)
+            onlooker(done, take)
 
-    record_every = check.integer("record_every", record_every, least=0)
-    look = objective.value if record_every else None if objective.kernel.radial else _glance(objective, len(sample))
-    watch = _Watch(sample, record_every, keep_path, look)
+    if isinstance(rule, LBFGS):
+        return _by_scipy(rule, objective, sample, budget, watch, report)
+    engine = rule.engine(objective, sample, batch)
     chunk = _chunk(objective.cost(len(sample), batch or len(objective.data)))
     return _steps(engine, budget, draw, chunk, watch, rule.restarts, getattr(rule, "step", None), report)
+
+
+def _by_scipy(
+    rule: LBFGS,
+    objective: Objective,
+    sample: Array,
+    budget: Budget,
+    watch: _Watch,
+    report: Callable[[int, Callable[[], Array]], None],
+) -> Descent:
+    """L-BFGS, the one rule whose loop is not ours: scipy calls back after each step."""
+    most = 10**9 if budget.iterations is None else budget.iterations
+    done, now, ended = 0, sample.copy(), budget.used(0) >= 1.0
+
+    def look(last: bool) -> None:
+        if not watch.look(done, now, last):
+            raise DescentError(done, now, None)
+
+    def after_step(moved: Array) -> None:
+        nonlocal done, now, ended
+        done, now, ended = done + 1, moved, True
+        if done < most and done == watch.next_stop(done - 1):
+            look(last=False)
+        report(done, lambda: now.copy())
+        if budget.used(done) >= 1.0:
+            raise StopIteration
+        ended = False
+
+    if not ended:
+        if not np.isfinite(objective.prepare(len(sample), len(objective.data))(sample, EVERYTHING)[1]).all():
+            raise DescentError(1, sample, None)
+        if watch.every:
+            look(last=False)
+        rule.minimise(objective, sample, most, after_step)
+    if not ended and budget.iterations is not None:  # converged: the sample stays where it is
+        while (stop := watch.next_stop(done)) < most:
+            done = stop
+            look(last=False)
+        done = most
+    if done == 0 or done not in watch.iterations[-1:]:
+        look(last=True)
+    return watch.result(done)
 
 
 def _glance(objective: Objective, n: int) -> Callable[[Array], float]:
@@ -414,7 +459,8 @@ def _radial_descent(
 
     watch = _Watch(sample, record_every, keep_path, value if recorder else None)
     chunk = _chunk(engine.pairs * data.shape[1])
-    return _steps(engine, budget, draw, chunk, watch, 0, rule.step, progress)
+    call = check.callback("progress", progress) or (lambda done: None)
+    return _steps(engine, budget, draw, chunk, watch, 0, rule.step, lambda done, take: call(done))
 
 
 def _chunk(products: float) -> int:
@@ -473,10 +519,9 @@ def _steps(
     watch: _Watch,
     restarts: int,
     step: float | None,
-    progress: Callable[[int], object] | None,
+    report: Callable[[int, Callable[[], Array]], object],
 ) -> Descent:
-    """The loop all descents share: steps in chunks, with a look at values, path, clock and caller in between."""
-    progress = check.callback("progress", progress)
+    """The loop of all descents but L-BFGS: chunks of steps; values, path and clock are checked in between."""
     most = 10**18 if budget.iterations is None else budget.iterations
     done, used, pace = 0, budget.used(0), 0.0
     looked = -1
@@ -495,10 +540,9 @@ def _steps(
                 raise DescentError(done + 1, engine.take(), step)
             restarts -= 1
             engine.restart()
-        used = 1.0 if engine.arrived and budget.iterations is None else budget.used(done)
+        used = budget.used(done)
         try:
-            if progress is not None:
-                progress(done)
+            report(done, engine.take)
         except StopIteration:
             used = 1.0
         if used < 1.0 and taken == count and done == watch.next_stop(done - 1):

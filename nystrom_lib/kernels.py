@@ -43,6 +43,9 @@ T = TypeVar("T")
 #: Beyond that α, 1 + r²/(2αℓ²) has so few digits that the Gaussian is nearer to the kernel than its own formula.
 LARGEST_RHO, LARGEST_LENGTH, LARGEST_ALPHA = 1e100, 1e60, 1e8
 
+#: Where (1 + u)exp(−u) and (1 + u + u²/3)exp(−u) are exp(−1/2).
+ROOT32, ROOT52 = 1.3576766739458992, 1.9262524514893138
+
 
 def _held(method: Callable[P, T]) -> Callable[P, T]:
     """Refuse what double precision cannot hold; radial kernels have no such values, and are spared the look."""
@@ -90,6 +93,11 @@ class Kernel:
     def why_no_constants(self) -> str:
         """Why Theorem 2.1 does not apply, in one sentence; empty where it does."""
         return ""
+
+    @property
+    def _width(self) -> float:
+        r"""The distance at which a radial kernel has fallen to :math:`e^{-1/2}`; infinite where it never does."""
+        return math.inf
 
     def _numbers(self) -> tuple[float, ...]:
         raise AssertionError("every kernel defines its numbers")
@@ -280,6 +288,10 @@ class Gaussian(Kernel):
     def _numbers(self) -> tuple[float, ...]:
         return (self.rho,)
 
+    @property
+    def _width(self) -> float:
+        return math.sqrt(0.5 / self.rho)
+
     def _values_and_slopes(self, t: Array) -> tuple[Array, Array]:
         self._apply(profiles.VALUE, t.reshape(-1))
         return t, -self.rho * t
@@ -324,6 +336,10 @@ class Matern(Kernel):
 
     def _numbers(self) -> tuple[float, ...]:
         return (math.sqrt(2.0 * self.nu) / self.lengthscale,)
+
+    @property
+    def _width(self) -> float:
+        return {0.5: 0.5, 1.5: ROOT32, 2.5: ROOT52}[self.nu] / self._numbers()[0]
 
     @property
     def constants(self) -> Constants | None:
@@ -371,6 +387,13 @@ class RationalQuadratic(Kernel):
 
     def _numbers(self) -> tuple[float, ...]:
         return (self.alpha, 0.5 / (self.alpha * self.lengthscale**2))
+
+    @property
+    def _width(self) -> float:
+        try:
+            return self.lengthscale * math.sqrt(2.0 * self.alpha * math.expm1(0.5 / self.alpha))
+        except OverflowError:
+            return math.inf
 
     @property
     def constants(self) -> Constants:
@@ -452,6 +475,22 @@ class CustomKernel(Kernel):
                 f"The kernel {self.label!r} raised an error, or gave what is not a finite number, at {self._scalar} "
                 "that occurs here; its functions must give a finite number at every one."
             )
+
+    @cached_property
+    def _width(self) -> float:
+        """By bisection."""
+        squares = np.concatenate([[0.0], np.geomspace(1e-300, 1e300, 6001)])
+        values = squares.copy()
+        pairs.apply(self._block(profiles.VALUE), values, self._p.copy())
+        fallen = np.flatnonzero(~(values[1:] > math.exp(-0.5) * values[0]))
+        if not self.radial or len(fallen) == 0 or not values[0] > 0.0:
+            return math.inf
+        low, high = squares[max(fallen[0], 1)], squares[fallen[0] + 1]
+        for _ in range(60):
+            between = math.sqrt(low) * math.sqrt(high)
+            above = float(self.value(between, self._p[1:])) > math.exp(-0.5) * values[0]
+            low, high = (between, high) if above else (low, between)
+        return math.sqrt(high)
 
     @property
     def _scalar(self) -> str:

@@ -508,7 +508,7 @@ class Search:
             sample, taken = run.sample, run.steps
         except DescentError as end:
             sample, taken = end.sample, end.iteration - 1
-            self.reasons.append("The descent was ended where it left the finite numbers.")
+            self.reasons.append("The descent diverged (non-finite value) and was ended.")
         points = f"{size:,}" if size else f"all {len(objective.data):,}"
         self.reasons.append(f"{taken:,} steps by {type(rule).__name__}, each from {points} points.")
         return sample, self.judge(sample), taken

@@ -57,8 +57,7 @@ def along(points: Array, vectors: Array) -> Array:
 
 def descend(objective: Any, start: Array, steps: int) -> Array:
     """A descent that stays on the sphere: the gradient's tangent part, a step by Adam, and back onto the sphere."""
-    evaluate = objective.prepare(len(start), len(objective.data))
-    move = nl.Adam().begin(objective, start, evaluate)
+    move = nl.Adam().begin(objective, start)
     sample = start
     for step in range(steps):
         sample = onto(move(sample, 0.0, along(sample, objective.gradient(sample)), step / steps))

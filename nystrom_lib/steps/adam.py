@@ -13,10 +13,10 @@ from .. import _validation as check
 from .._core import profiles, trace
 from .._validation import Array
 from ..objectives import TraceError
-from ..objectives.base import Evaluate, Objective
+from ..objectives.base import Objective
 from ..objectives.trace_error import TraceLoops
 from .base import Engine, Move, StepRule
-from .units import extent, spacing, width
+from .units import extent, spacing
 
 LENGTH = 0.3  #: of a first step, in units of the mean of the kernel's width and the sample's spacing
 
@@ -67,7 +67,7 @@ class Adam(StepRule):
         """σ for a descent from this sample."""
         if self.step is not None:
             return self.step
-        wide = width(objective.kernel)
+        wide = objective.kernel._width
         if not math.isfinite(wide):
             wide = extent(objective.data)
         apart = spacing(sample)
@@ -75,7 +75,7 @@ class Adam(StepRule):
             apart = wide
         return LENGTH * wide * math.sqrt(min(max(apart / wide, 0.01), 100.0)) if wide > 0.0 else 0.0
 
-    def begin(self, objective: Objective, sample: Array, evaluate: Evaluate) -> Move:
+    def begin(self, objective: Objective, sample: Array) -> Move:
         """Moments at 0."""
         return Adaptive(self, self.length(objective, sample), sample)
 
@@ -106,7 +106,7 @@ class Adaptive:
         return moved
 
     def restart(self) -> None:
-        """Half the length, moments at 0."""
+        """Halve the length and reset the moments."""
         self.length *= 0.5
         self.first[:], self.second[:] = 0.0, 0.0
         self.steps = 0

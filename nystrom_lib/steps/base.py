@@ -1,11 +1,10 @@
-r"""How to move: the contract of a step rule.
+r"""The contract of a step rule.
 
-A step rule turns gradients into moves. It is a frozen dataclass of its settings; :meth:`StepRule.begin` makes what
-moves one sample: a function of (sample, value, gradient, share of the budget used) with whatever state it needs, that
-gives the next sample. A new rule is a class in a file of its own and a line in ``STEP_RULES``.
+A step rule turns gradients into moves. It is a frozen dataclass of its settings; :meth:`StepRule.begin` returns a
+:class:`Move` with the state of one descent. A new rule is a class in a file of its own and a line in ``STEP_RULES``.
 
-:class:`Engine` joins an objective and a rule. Where the two have a compiled loop of their own, the rule gives an
-engine that runs it instead (:meth:`StepRule.engine`), behind the same door.
+:class:`Engine` joins an objective and a rule. Where the two have a compiled loop of their own, :meth:`StepRule.engine`
+returns an engine that runs it instead.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._validation import Array
-from ..objectives.base import Evaluate, Indices, Objective
+from ..objectives.base import Objective
 
 
 class Move(Protocol):
@@ -27,7 +26,7 @@ class Move(Protocol):
         """The next sample, a new array; ``used`` is the share of the budget used, from 0 to 1."""
 
     def restart(self) -> None:
-        """Forget the past and take shorter steps: the last move left the finite numbers."""
+        """Reset the state and take shorter steps: the last move was not finite."""
 
 
 class StepRule(ABC):
@@ -35,44 +34,26 @@ class StepRule(ABC):
 
     #: Its name in the registry.
     name: ClassVar[str]
-    #: Whether it compares values from step to step, and so cannot do with estimates.
+    #: Whether it needs exact values and gradients, so that batches are refused.
     exact_only: ClassVar[bool] = False
-    #: How often a descent that leaves the finite numbers is taken up again before it is given up.
+    #: How often a descent that diverged is restarted with shorter steps.
     restarts: ClassVar[int] = 8
 
     @abstractmethod
-    def begin(self, objective: Objective, sample: Array, evaluate: Evaluate) -> Move:
-        """What moves this sample; ``evaluate`` is for rules that look before they leap."""
+    def begin(self, objective: Objective, sample: Array) -> Move:
+        """The moves of this sample."""
 
     def engine(self, objective: Objective, sample: Array, batch_size: int) -> Engine:
-        """What takes the steps, from so many points each; 0 is all of them."""
+        """Takes the steps, each from ``batch_size`` points; 0 means all of them."""
         return Engine(self, objective, sample, batch_size)
-
-
-class Remembered:
-    """Evaluates all of the data, and remembers the last sample: a line search ends where the next step begins."""
-
-    def __init__(self, evaluate: Evaluate) -> None:
-        self._evaluate = evaluate
-        self._key, self._last = b"", (0.0, np.empty(0))
-
-    def __call__(self, sample: Array, batch: Indices) -> tuple[float, Array]:
-        key = sample.tobytes()
-        if key != self._key:
-            self._key, self._last = key, self._evaluate(sample, batch)
-        return self._last
 
 
 class Engine:
     """Steps of any rule on any objective."""
 
-    #: Whether no further step would lead anywhere, which a rule tells by an attribute of this name of its move.
-    arrived: bool = False
-
     def __init__(self, rule: StepRule, objective: Objective, sample: Array, batch_size: int) -> None:
-        evaluate = objective.prepare(len(sample), batch_size or len(objective.data))
-        self._evaluate = Remembered(evaluate) if rule.exact_only else evaluate
-        self._move = rule.begin(objective, sample, self._evaluate)
+        self._evaluate = objective.prepare(len(sample), batch_size or len(objective.data))
+        self._move = rule.begin(objective, sample)
         self._sample = self._good = sample.copy()
 
     def advance(self, batches: NDArray[np.int64], used: float, per_step: float) -> int:
@@ -92,7 +73,6 @@ class Engine:
             if not np.isfinite(moved).all():
                 return i
             self._sample = moved
-        self.arrived = getattr(self._move, "arrived", False)
         return len(batches)
 
     def take(self) -> Array:
@@ -104,5 +84,5 @@ class Engine:
         return self._good.copy()
 
     def restart(self) -> None:
-        """After a step that would have left the finite numbers."""
+        """After a step that was not finite."""
         self._move.restart()

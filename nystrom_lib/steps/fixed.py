@@ -12,7 +12,7 @@ from .. import _validation as check
 from .._sums import PairSums
 from .._validation import Array
 from ..objectives import RadialSKD
-from ..objectives.base import Evaluate, Objective
+from ..objectives.base import Objective
 from .base import Engine, Move, StepRule
 
 
@@ -44,14 +44,14 @@ class FixedStep(StepRule):
     decay: bool = False
 
     name: ClassVar[str] = "fixed"
-    #: A step that was chosen is not changed behind one's back.
+    #: A step size set by the user is never changed.
     restarts: ClassVar[int] = 0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "step", check.positive("step", self.step))
 
-    def begin(self, objective: Objective, sample: Array, evaluate: Evaluate) -> Move:
-        """Nothing to remember."""
+    def begin(self, objective: Objective, sample: Array) -> Move:
+        """No state."""
         return Along(self)
 
     def engine(self, objective: Objective, sample: Array, batch_size: int) -> Engine:
@@ -79,7 +79,7 @@ class Along:
         return moved
 
     def restart(self) -> None:
-        """Half the step."""
+        """Halve the step."""
         self.step *= 0.5
 
 

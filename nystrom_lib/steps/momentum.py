@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import _validation as check
 from .._validation import Array
-from ..objectives.base import Evaluate, Objective
+from ..objectives.base import Objective
 from .base import Engine, Move, StepRule
 from .fixed import Along, FixedStep
 
@@ -18,7 +18,7 @@ from .fixed import Along, FixedStep
 class Momentum(FixedStep):
     r"""Steps along a fading sum of gradients: :math:`v\leftarrow\beta v+\gamma\nabla f`, :math:`S\leftarrow S-v`.
 
-    Where gradients agree the steps grow to γ/(1 − β); where they quarrel they cancel.
+    Where gradients agree the steps grow to γ/(1 − β); gradients in opposite directions cancel.
 
     Parameters
     ----------
@@ -48,8 +48,8 @@ class Momentum(FixedStep):
             raise ValueError(f"beta is {self.beta!r}; it must be at least 0 and below 1.")
         object.__setattr__(self, "beta", beta)
 
-    def begin(self, objective: Objective, sample: Array, evaluate: Evaluate) -> Move:
-        """Starts at rest."""
+    def begin(self, objective: Objective, sample: Array) -> Move:
+        """The velocity is 0 at first."""
         return Rolling(self, sample)
 
     def engine(self, objective: Objective, sample: Array, batch_size: int) -> Engine:
@@ -58,7 +58,7 @@ class Momentum(FixedStep):
 
 
 class Rolling(Along):
-    """Remembers where it was going."""
+    """Steps with the velocity of heavy-ball momentum."""
 
     def __init__(self, rule: Momentum, sample: Array) -> None:
         super().__init__(rule)
@@ -71,6 +71,6 @@ class Rolling(Along):
         return moved
 
     def restart(self) -> None:
-        """Half the step, at rest."""
+        """Halve the step and reset the velocity."""
         super().restart()
         self.velocity = np.zeros_like(self.velocity)

@@ -24,6 +24,14 @@ def close(actual: np.ndarray, expected: np.ndarray, relative: float = 1e-12) -> 
     return bool(np.max(np.abs(actual - expected)) <= relative * np.max(np.abs(expected)))
 
 
+@pytest.mark.parametrize("name", [*RADIAL, "user_radial"])
+def test_width_is_where_the_kernel_has_fallen(name: str) -> None:
+    kernel = pair(name)[0]
+    values = kernel.matrix([[0.0]], [[0.0], [kernel._width]])[0]
+    assert values[1] == pytest.approx(math.exp(-0.5) * values[0], rel=1e-9)
+    assert nl.Polynomial()._width == nl.RationalQuadratic(1e-8)._width == math.inf
+
+
 @pytest.mark.parametrize("d", DIMENSIONS)
 @pytest.mark.parametrize("name", EVERY)
 def test_values_and_derivatives_agree_with_the_oracle(name: str, d: int) -> None:
