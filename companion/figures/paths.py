@@ -1,38 +1,13 @@
-"""The paths of landmarks in the plane over the data, and the decay that goes with them: Figure 1."""
+"""The paths of landmarks in the plane over the data: Figure 1."""
 
 from __future__ import annotations
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike
 
-from . import decay, style
-
-
-@style.drawn
-def paths_and_decay(
-    data: ArrayLike, path: ArrayLike, iterations: ArrayLike, values: ArrayLike, *, title: str = ""
-) -> Figure:
-    """Figure 1: where the landmarks go, and how R falls meanwhile.
-
-    Parameters
-    ----------
-    data : array, (N, 2)
-        The points of D.
-    path : array, (k, n, 2)
-        The landmarks at the iterations kept.
-    iterations, values : array, (k,)
-        Which those are, and R there.
-    title : str
-        What distinguishes this picture from others of its kind.
-    """
-    figure, axes = style.subplots(1, 2, height=3.7, width_ratios=[1, 0.9])
-    landmarks(axes[0, 0], data, path)
-    decay.panel(axes[0, 1], {"R": (iterations, values)})
-    axes[0, 1].set_title(title)
-    return figure
+from . import style
 
 
 @style.drawn

@@ -19,6 +19,7 @@ import functools
 import io
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar
 
 import matplotlib as mpl
@@ -107,19 +108,52 @@ def use() -> None:
     mpl.rcParams.update(RC)
 
 
-def drawn(picture: Callable[P, T]) -> Callable[P, T]:
+def drawn(draw: Callable[P, T]) -> Callable[P, T]:
     """Give a function that draws a picture this style, whatever is set around it; a figure's layout is settled."""
 
-    @functools.wraps(picture)
+    @functools.wraps(draw)
     def styled(*args: P.args, **kwargs: P.kwargs) -> T:
         with mpl.rc_context(RC):
-            made = picture(*args, **kwargs)
+            made = draw(*args, **kwargs)
             if isinstance(made, Figure):
                 tick(made)
                 settle(made)
             return made
 
     return styled
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure as a page shows it.
+
+    Attributes
+    ----------
+    figure : Figure
+        The drawing.
+    name : str
+        The label that cross-references use, and the name of its file.
+    caption, alt : str
+        The caption, and the alternative text for those who do not see the figure.
+    """
+
+    figure: Figure
+    name: str
+    caption: str
+    alt: str
+
+
+def picture(name: str, *, caption: str, alt: str) -> Callable[[Callable[P, Figure]], Callable[P, Picture]]:
+    """Decorate a function that draws a figure: drawn in this style, and with its name, caption and alternative text."""
+
+    def decorate(draw: Callable[P, Figure]) -> Callable[P, Picture]:
+        @functools.wraps(draw)
+        def wrapped(*args: P.args, **kwargs: P.kwargs) -> Picture:
+            return Picture(drawn(draw)(*args, **kwargs), name, caption, alt)
+
+        return wrapped
+
+    return decorate
 
 
 def tick(figure: Figure) -> None:
@@ -244,9 +278,9 @@ def dots(axes: Axes, points: ArrayLike, **options: Any) -> None:
     line.get_path().should_simplify = False
 
 
-def svg(figure: Figure) -> str:
-    """The picture as SVG: no date, no random names, the same text each time."""
-    return _written(figure, "svg").decode("utf-8")
+def svg(figure: Figure, salt: str = "nystrom_lib") -> str:
+    """The picture as SVG: no date, no random names (``salt`` goes into them), the same text each time."""
+    return _written(figure, "svg", {"svg.hashsalt": salt}).decode("utf-8")
 
 
 def png(figure: Figure, dpi: int = 160) -> bytes:
@@ -254,9 +288,9 @@ def png(figure: Figure, dpi: int = 160) -> bytes:
     return _written(figure, "png", dpi=dpi)
 
 
-def _written(figure: Figure, kind: str, **options: Any) -> bytes:
+def _written(figure: Figure, kind: str, settings: Any = None, **options: Any) -> bytes:
     file = io.BytesIO()
     nothing = {"Date": None, "Creator": None} if kind == "svg" else {"Software": None}
-    with mpl.rc_context(RC):
+    with mpl.rc_context(RC | (settings or {})):
         figure.savefig(file, format=kind, metadata=nothing, **options)
     return file.getvalue()

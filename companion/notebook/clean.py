@@ -66,6 +66,9 @@ def _clean_cell(cell: NotebookNode, number: int) -> None:
         cell.outputs = _together(cell.outputs)
     for output in cell.get("outputs", []):
         output.pop("transient", None)
+        # a picture brings its caption and its alternative text with it; the book reads them from the cell
+        if described := output.get("metadata", {}).pop("mystnb", None):
+            cell.metadata.mystnb = {**cell.metadata.get("mystnb", {}), **described}
 
 
 def _together(outputs: list[NotebookNode]) -> list[NotebookNode]:

@@ -12,7 +12,6 @@ chapter looks the same in JupyterLab, in the book and in the folder of a run.
 
 from __future__ import annotations
 
-import io
 import logging
 import os
 import sys
@@ -26,12 +25,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import nystrom_lib as nl
 
-from ..atomic_write import atomic_write, write_text
+from ..atomic_write import write_text
 from ..chapters import Chapter, chapter
 from ..chapters import parameters as reading
 from ..checkout import RESULTS
 from ..errors import ConfigurationError
 from ..experiments.config import Experiment
+from ..figures import style
 from ..results import provenance
 from ..settings import Settings, refuse_unknown
 from ..wording import markdown, markdown_table, number
@@ -76,7 +76,7 @@ def begin(which: str | Chapter, names: Mapping[str, Any]) -> Page:
         refuse_unknown(_foreign(names, declared), declared, f"parameter of {this.name}")
         _begun.append(names)
     page = Page(this, this.settings({name: names[name] for name in declared if name in names}))
-    _style()
+    style.use()
     # with a handler, if only this one, the library's log does not come to standard error, which a notebook would keep
     for package in ("nystrom_lib", "companion"):
         logging.getLogger(package).addHandler(logging.NullHandler())
@@ -106,12 +106,6 @@ def _ipython_names() -> Mapping[str, Any]:
 
     shell = get_ipython()
     return {} if shell is None else shell.user_ns_hidden
-
-
-def _style() -> None:
-    from ..figures import style
-
-    style.use()
 
 
 class Page:
@@ -260,25 +254,24 @@ class Page:
         text = markdown_table([str(column) for column in frame.columns], rows, numeric)
         self.say(f"{caption}\n\n{text}" if caption else text)
 
-    def show(self, fig: Figure, name: str) -> None:
-        """Show a figure, leave it as SVG and PNG in the folder of the run, and close it."""
-        import matplotlib as mpl
-        from matplotlib import pyplot as plt
+    def show(self, shown: Figure | style.Picture, name: str = "") -> None:
+        """Show a figure and write it as SVG and PNG to the folder of the run, under its own name or the one given.
 
-        buffer = io.StringIO()
-        # Neither random identifiers nor a date: the same figure is the same text.
-        with mpl.rc_context({"svg.hashsalt": name}):
-            fig.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
-        svg = buffer.getvalue()
+        The caption and the alternative text of a picture become those of its cell.
+        """
+        metadata: dict[str, dict[str, str]] = {}
+        if isinstance(shown, style.Picture):
+            figure, name = shown.figure, name or shown.name
+            metadata = {"figure": {"caption": shown.caption, "name": shown.name}, "image": {"alt": shown.alt}}
+        else:
+            figure = shown
+        svg = style.svg(figure, salt=name)
         if self.folder is not None:
             figures = self.folder / "figures"
             figures.mkdir(parents=True, exist_ok=True)
             write_text(figures / f"{name}.svg", svg)
-            atomic_write(
-                figures / f"{name}.png", lambda part: fig.savefig(part, dpi=200, metadata={"Software": None})
-            )
-        plt.close(fig)
-        _display({"image/svg+xml": svg, "text/plain": f"<Figure {name}>"})
+            (figures / f"{name}.png").write_bytes(style.png(figure, dpi=200))
+        _display({"image/svg+xml": svg, "text/plain": f"<Figure {name}>"}, metadata)
 
     def html(self, text: str) -> None:
         """Show HTML that needs nothing from elsewhere."""
@@ -402,7 +395,8 @@ def _log_to(path: Path) -> None:
         logging.getLogger(package).setLevel(logging.INFO)
 
 
-def _display(bundle: Mapping[str, str]) -> None:
+def _display(bundle: Mapping[str, str], mystnb: Mapping[str, Any] | None = None) -> None:
+    """Show an output; ``mystnb`` is what the book's renderer is to know of its cell, see :func:`.clean.clean`."""
     from IPython.display import display
 
-    display(dict(bundle), raw=True)  # type: ignore[no-untyped-call]
+    display(dict(bundle), raw=True, metadata={"mystnb": mystnb} if mystnb else None)  # type: ignore[no-untyped-call]

@@ -95,6 +95,14 @@ def rank_correlation(one: Array, other: Array) -> float:
     return 0.0 if np.isnan(correlation) else correlation
 
 
+def check_first(results: Results, initial: float, optimised: float, tolerance: float = 1e-9) -> None:
+    """Refuse two values of R that are not those of the first repetition; the tolerance is a share of ‖K‖_F²."""
+    stored = results.table.query("repetition == 0").set_index("stage")["R"]
+    for stage, found in (("initial", initial), ("optimised", optimised)):
+        if not abs(found - stored[stage]) <= tolerance * results.constants["squared_norm"]:
+            raise ArithmeticError(f"R of the {stage} sample is {found}; the stored results have {stored[stage]}.")
+
+
 def medians(rows: Iterable[tuple[str, Results]], criteria: Sequence[str]) -> pd.DataFrame:
     """A row for each experiment and criterion.
 
@@ -143,12 +151,6 @@ def medians_in_short(rows: Iterable[tuple[str, Results]], criteria: Sequence[str
             for name, results in rows
         ]
     )
-
-
-def displacements(path: Array) -> Array:
-    """How far each landmark ends from where it began, from a path of shape (…, k, n, d)."""
-    moved: Array = np.linalg.norm(path[..., -1, :, :] - path[..., 0, :, :], axis=-1)
-    return moved
 
 
 def _median(values: Array) -> float:

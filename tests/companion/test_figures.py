@@ -12,7 +12,8 @@ import pytest
 from bs4 import BeautifulSoup
 from matplotlib.figure import Figure
 
-from companion.figures import boxplots, decay, paths, slider, spectra, style
+from companion.chapters import bigaussian
+from companion.figures import boxplots, decay, slider, spectra, style
 
 RNG = np.random.default_rng(7)
 POINTS = RNG.uniform(-1, 1, (2000, 2))
@@ -33,12 +34,16 @@ def walk(k: int, n: int) -> np.ndarray:
     return start + 0.3 * np.sin(t * turn + start)
 
 
+def descent(data: np.ndarray, path: np.ndarray, t: np.ndarray, values: np.ndarray) -> bigaussian.RecordedDescent:
+    return bigaussian.RecordedDescent(1.0, data, t, path, values, values)
+
+
 T = np.arange(0, 1305, 5)
 PICTURES: dict[str, Callable[[], Figure]] = {
     "boxplots": lambda: boxplots.before_and_after({f"$n$ = {n}": table(900 + n, decades=4.0) for n in (20, 80)}),
     "with decay": lambda: boxplots.with_decay({"a": table(200), "b": table(201)}, ("R", "E_tr"), T, np.exp(-T / 99)),
     "decay": lambda: decay.decay_curves({"one": (T, 1000.0 - T / 2), "two": (T, np.exp(-T / 100))}),
-    "paths": lambda: paths.paths_and_decay(POINTS, walk(261, 50), T, np.exp(-T / 300)),
+    "paths": lambda: bigaussian.figure_1(descent(POINTS, walk(261, 50), T, np.exp(-T / 300))).figure,
     "spectra": lambda: spectra.spectra({"one": 2.0 ** -np.arange(30), "two": 1.5 ** -np.arange(30)}, n=10),
 }
 
@@ -77,7 +82,9 @@ def test_curves_paths_and_spectra_carry_their_numbers() -> None:
     (line,) = decay.decay_curves({"one": (t, values)}).axes[0].lines
     assert np.array_equal(line.get_xydata(), np.column_stack([t, values]))
     data, path = RNG.random((30, 2)), walk(5, 4)
-    by_label = {line.get_label(): line for line in paths.paths_and_decay(data, path, t, values).axes[0].lines}
+    by_label = {
+        line.get_label(): line for line in bigaussian.figure_1(descent(data, path, t, values)).figure.axes[0].lines
+    }
     assert np.array_equal(by_label[style.SAMPLES["initial"]].get_xydata(), path[0])
     assert np.array_equal(by_label[style.SAMPLES["optimised"]].get_xydata(), path[-1])
     assert np.array_equal(by_label["data"].get_xydata()[::3], data)

@@ -14,7 +14,7 @@ from tests.companion.notebooks import tiny
 def shown(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, str]]:
     """Everything that is displayed, as the kernel would send it."""
     bundles: list[dict[str, str]] = []
-    monkeypatch.setattr(notebook, "_display", lambda bundle: bundles.append(dict(bundle)))
+    monkeypatch.setattr(notebook, "_display", lambda bundle, *_: bundles.append(dict(bundle)))
     return bundles
 
 

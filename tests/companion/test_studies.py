@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import nystrom_lib as nl
+from companion.chapters.bigaussian import recorded_descent
 from companion.choices import kernel_by_name
 from companion.experiments.components import File
 from companion.experiments.config import Record
@@ -20,7 +21,6 @@ from companion.studies import (
     vanishing,
     ways,
 )
-from companion.studies.along import along
 
 from .small import EXPERIMENT
 
@@ -189,7 +189,7 @@ def test_R_and_the_trace_factor_are_those_of_the_samples_kept(tmp_path):
     experiment = EXPERIMENT.replace(m=1, record=Record(repetitions=(0,), every=5, path=True))
     results = run(experiment, tmp_path, threads=1, progress=False)
     data = experiment.data.load(experiment.seed).X
-    found, (iterations, path) = along(results, data), results.path(0)
+    found, (iterations, path) = recorded_descent(1.0, results, data), results.path(0)
     kernel, last = experiment.kernel.build(), path[-1]
     assert found.iterations.tolist() == iterations.tolist()
     assert found.R[-1] == pytest.approx(nl.radial_skd(kernel, data, last), rel=1e-9)

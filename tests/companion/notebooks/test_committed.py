@@ -20,7 +20,7 @@ UNCOMPARED = {
     "large_descent.time_pieces(": "times on this machine",
     "ways.comparison(": "the digits that rounding leaves, which differ from processor to processor",
     "ways.trace_errors(": "the digits that rounding leaves, which differ from processor to processor",
-    "digits_of_criteria(": "the digits that rounding leaves, which differ from processor to processor",
+    "chapter.digits(": "the digits that rounding leaves, which differ from processor to processor",
     "steps.descents(": "descents beyond stability, in which rounding grows until it shows",
     "steps.summary(": "descents beyond stability, in which rounding grows until it shows",
     "differences.deviations(": "differences of nearly equal numbers, at the level of rounding",

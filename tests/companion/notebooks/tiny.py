@@ -1,5 +1,4 @@
-"""A small chapter of our own: every kind of parameter, a figure, prose with numbers, and a cell that fails on request.
-"""
+"""A small chapter for tests: every kind of parameter, a figure, prose with numbers, a cell that fails on request."""
 
 import os
 from dataclasses import dataclass
@@ -8,6 +7,7 @@ from pathlib import Path
 import nbformat
 
 from companion.chapters import Chapter
+from companion.figures import style
 from companion.settings import Settings, setting
 
 
@@ -45,8 +45,8 @@ _CELLS = (
     ),
     (
         "code",
-        'page.show(tiny.figure(results), "fig-tiny")',
-        {"mystnb": {"figure": {"name": "fig-tiny", "caption": "Before and after."}, "image": {"alt": "Two dots"}}},
+        "page.show(tiny.figure(results))",
+        {},
     ),
     ("code", "page.foot()", {"tags": ["nbval-ignore-output"]}),
 )  # fmt: skip
@@ -89,9 +89,8 @@ def experiment(p):
     )
 
 
+@style.picture("fig-tiny", caption="Before and after.", alt="Two dots")
 def figure(results):
-    from matplotlib import pyplot as plt
-
-    fig, axes = plt.subplots()
-    axes.plot(results.table["R"], "o")
-    return fig
+    figure, axes = style.subplots()
+    axes[0, 0].plot(results.table["R"], "o")
+    return figure
