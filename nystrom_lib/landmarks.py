@@ -211,6 +211,8 @@ def find_landmarks(
     if targets is not None:
         if method != "auto" or n is None:
             raise ValueError("With targets, n must be given, and method must be 'auto'.")
+        if watch is not None:
+            raise ValueError("watch cannot be used with targets; use progress.")
         return search.predictive(checked_targets(targets, len(data)), start, seconds, iterations)
     if tolerance is not None:
         return search.within(check_tolerance(tolerance), method, seconds, iterations)
@@ -335,7 +337,7 @@ class Search:
         reasons = ("A descent on 'prediction': targets are given.", f"Begun {how}.", *search.reasons)
         return Landmarks(
             found.model.sample, "prediction", (*self.reasons, *reasons), found.start_error, found.error, None,
-            found.model.steps, found.start, self.mean_diagonal, self.problem,
+            found.model.steps, found.start.sample, self.mean_diagonal, self.problem,
         )  # fmt: skip
 
     @property

@@ -26,7 +26,7 @@ from .._validation import Array
 from ..kernels import Gaussian, Kernel, Matern, RationalQuadratic
 from ..objectives.prediction_error import fit, predictions
 from ..starts import STARTS
-from ..supervised import CANDIDATE_STEPS, FRESH_START, MAX_EXACT, RIDGES, STEPS, Model, Points, Search, squared
+from ..supervised import CANDIDATE_STEPS, MAX_EXACT, RIDGES, START, STEPS, Model, Points, Search, squared
 
 #: At unit length scale.
 KERNELS: dict[str, Kernel] = {
@@ -134,11 +134,20 @@ class _Predictor(BaseEstimator):  # type: ignore[misc]
             scales, moves = np.square(spread / lengths) * np.ones(d), ("fixed",)
         ridges = RIDGES if self.ridge == "auto" else (float(self.ridge),)
         search = Search(self._kernel, n, rng, start, scales, moves, ridges, loss=self._loss)
-        model = Model(start(points.X[:MAX_EXACT], n), scales, ridges[len(ridges) // 2], FRESH_START)
+        model = Model(start(points.X[:MAX_EXACT], n), scales, ridges[len(ridges) // 2], START)
         if N > 1 and np.ptp(points.Y, axis=0).any():
-            model = self._searched(search, points, model)
+            found = search.run(points)
+            model = replace(found.start, sample=model.sample, ridge=found.model.ridge)
+            if found.model.moved != START:
+                model = found.model if N > MAX_EXACT else self._again(search, points, model, found.model)
         self.reasons_ = tuple(search.reasons)
         return model
+
+    def _again(self, search: Search, points: Points, start: Model, chosen: Model) -> Model:
+        """The chosen candidate fitted to all samples."""
+        steps = STEPS if chosen.steps > CANDIDATE_STEPS else CANDIDATE_STEPS
+        search.reasons.append(f"Fitted again to all samples, from k-means centres, in at most {steps} steps.")
+        return search.moved(replace(start, moved=chosen.moved), points, steps)
 
     def _unit(self, Y: Array) -> Array:
         """By which targets are divided."""
@@ -147,23 +156,6 @@ class _Predictor(BaseEstimator):  # type: ignore[misc]
     def _loss(self, predicted: Array, targets: Array) -> Array:
         """By which held-out samples are judged."""
         return squared(predicted, targets)
-
-    def _searched(self, search: Search, points: Points, fresh: Model) -> Model:
-        best, _, (train, test), start_error, error = search.choose(points)
-        what = {"fixed": "landmarks", "common": "landmarks and one common length scale"}
-        moved = what.get(best.moved, "landmarks and a length scale for each feature")
-        if best.moved == FRESH_START:
-            search.reasons.append("The start was kept: no candidate is better on the held-out points.")
-            return Model(fresh.sample, fresh.scales, best.ridge, FRESH_START)
-        search.reasons.append(f"Fitted are {moved}: an error of {error:.4g} there, from {start_error:.4g}.")
-        longer, _ = search.finish(best, train, test)
-        ridge = search.best_ridge(longer, train, test)
-        if len(points.X) > MAX_EXACT:
-            return replace(longer, ridge=ridge)
-        steps = STEPS if longer.steps > CANDIDATE_STEPS else CANDIDATE_STEPS
-        search.reasons.append(f"Fitted again to all samples, from k-means centres, in at most {steps} steps.")
-        again = search.moved(Model(fresh.sample, fresh.scales, longer.ridge, best.moved), points, steps)
-        return replace(again, ridge=ridge)
 
     def _number(self, samples: int) -> int:
         if self.n_components > samples:

@@ -128,6 +128,7 @@ def test_a_source_goes_with_its_targets() -> None:
         ({"targets": np.full(50, np.inf)}, "targets holds inf at row 0"),
         ({"method": "trace"}, "With targets, n must be given, and method must be 'auto'."),
         ({"kernel": nl.Polynomial()}, "it must be radial"),
+        ({"watch": print}, "watch cannot be used with targets; use progress."),
         ({"start": "best"}, "start is 'best'"),
     ],
 )
