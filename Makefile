@@ -53,7 +53,7 @@ $(STAMP): requirements.lock pyproject.toml companion/pyproject.toml
 	@touch $@
 
 book: setup compile ## set up, execute every chapter at the paper's parameters, build the book, say where to open it
-	@$(BIN)/nystrom book
+	@$(BIN)/python -m companion.book
 
 paper: setup compile ## set up, then compute all of the paper's experiments at full scale (resumes when interrupted)
 	@$(BIN)/nystrom paper

@@ -1,7 +1,7 @@
-"""What the theme brings and no page needs is taken out of the built book.
+"""Remove from the built book what the theme adds and no page needs.
 
-The theme draws some fifteen icons with a script of 1.5 MB and two fonts. Their outlines are in that script: each is
-written into the pages as SVG, and script and fonts are no longer asked for. Source maps go too.
+The theme draws about fifteen icons with a script of 1.5 MB and two fonts. Here each icon's outline is copied from that
+script into the pages as SVG, and the script is deleted, together with source maps.
 """
 
 from __future__ import annotations
@@ -10,19 +10,17 @@ import re
 from functools import cache
 from pathlib import Path
 
-from .errors import BookError
-
 _SCRIPT = Path("_static/scripts/fontawesome.js")
 _LOADS_IT = re.compile(r'\s*<script src="[^"]*scripts/fontawesome\.js[^"]*"></script>')
 _ICON = re.compile(r'<(i|span) class="([^"]*\bfa-[^"]*)"([^>]*)>\s*</\1>')
 _FAMILIES = {"fa", "fas", "far", "fab", "fa-solid", "fa-regular", "fa-brands"}
 _SIZES = {"fa-lg"}
-_RETIRED_ROLE = re.compile(r' role="doc-biblioentry"')  # docutils writes it still; ARIA has retired it
+_RETIRED_ROLE = re.compile(r' role="doc-biblioentry"')  # docutils still writes it; ARIA has retired it
 _SOURCE_MAP = re.compile(r"(//|/\*)# sourceMappingURL=\S+\.map(\*/)?\s*$")
 
 
 def lighten(html: Path) -> None:
-    """Make the book in this folder lighter; what readers see stays as it is."""
+    """Make the book in this folder smaller; it looks the same."""
     script = html / _SCRIPT
     if script.is_file():
         outlines = script.read_text(encoding="utf-8")
@@ -51,7 +49,7 @@ def with_icons(page: str, outlines: str) -> str:
     def drawn(match: re.Match[str]) -> str:
         classes = [name for name in match[2].split() if name not in _FAMILIES]
         (icon,) = (name for name in classes if name.startswith("fa-") and name not in _SIZES)
-        width, height, path = outline(icon.removeprefix("fa-"), outlines)
+        width, height, path = _outline(icon.removeprefix("fa-"), outlines)
         other = re.sub(r'\s*title="[^"]*"', "", match[3]).rstrip()
         return (
             f'<svg class="{" ".join(["svg-inline--fa", *classes])}"{other} viewBox="0 0 {width} {height}" '
@@ -62,10 +60,9 @@ def with_icons(page: str, outlines: str) -> str:
 
 
 @cache
-def outline(name: str, outlines: str) -> tuple[str, str, str]:
-    """Width, height and path of an icon; of several sets the last has the solid ones."""
-    icons = re.findall(rf'[,{{]"?{re.escape(name)}"?:\[(\d+),(\d+),\[[^\]]*\],"\w+","([^"]+)"\]', outlines)
-    if not icons:
-        raise BookError(f"The theme names the icon {name!r}, which its script does not hold.")
-    width, height, path = icons[-1]
+def _outline(name: str, outlines: str) -> tuple[str, str, str]:
+    """Width, height and path of an icon; the script has the solid set last."""
+    *_, (width, height, path) = re.findall(
+        rf'[,{{]"?{re.escape(name)}"?:\[(\d+),(\d+),\[[^\]]*\],"\w+","([^"]+)"\]', outlines
+    )
     return width, height, path

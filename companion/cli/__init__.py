@@ -15,7 +15,6 @@ import click
 from .arena import arena
 from .base import GROUP, Group, check_locale, end_like_ctrl_c, one_sentence, speak_plainly, tell
 from .beyond import beyond
-from .book import book
 from .listing import list_chapters, params
 from .optimise import optimise
 from .paper import paper
@@ -53,7 +52,7 @@ def nystrom() -> None:
     """
 
 
-for _command in (list_chapters, params, run, sweep, book, optimise, verify, paper, beyond, arena):
+for _command in (list_chapters, params, run, sweep, optimise, verify, paper, beyond, arena):
     nystrom.add_command(_command)
 
 

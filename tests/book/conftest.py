@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup
 
-from companion import book
+from companion.book.__main__ import build
 
 from .browser import Browser, Tab
 
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
-    """The folder of the pages, built by whichever process of the tests comes first; the others wait for it."""
+    """The folder of the pages, built by the first process of the tests that needs it; the others wait."""
     base = tmp_path_factory.getbasetemp()
     folder = (base if worker_id == "master" else base.parent) / "book"
     done, failed = folder / "done", folder / "failed"
@@ -28,7 +28,7 @@ def built(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
         assert done.exists(), f"the book could not be built: {failed.read_text(encoding='utf-8')}"
         return folder / "_build" / "html"
     try:
-        page = book.build(execute=False, out=folder, say=lambda _: None)
+        page = build(execute=False, out=folder)
     except BaseException as error:
         failed.write_text(str(error), encoding="utf-8")
         raise

@@ -169,7 +169,7 @@ def test_the_landing_page_says_what_was_found_and_what_next_on_its_first_screen(
     assert onwards <= SCREEN[1]
     assert tab.run("document.querySelector('article img').getBoundingClientRect().top") > onwards
     (links,) = tab.run("[[...document.querySelectorAll('article .next a')].map(e => e.getAttribute('href'))]")
-    assert links == ["playground.html", "notebooks/01_approximation.html", "in_your_code.html"]
+    assert links == ["notebooks/01_approximation.html", "#rerun", "in_your_code.html"]
 
 
 def test_the_slider_moves_the_landmarks(tab: Tab, served: str) -> None:
