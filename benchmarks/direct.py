@@ -43,7 +43,7 @@ SOME_STEPS, SOME_POINTS, MOST_SECONDS = 100, 20_000, 10.0
 
 def start(experiment: Experiment, data: Any, j: int) -> Any:
     """Initial sample j."""
-    kernel = experiment.kernel.build()
+    kernel = experiment.kernel
     return experiment.initial.draw(kernel, data, experiment.n, seed_for(experiment.seed, Axis.INITIAL_SAMPLE, j))
 
 
@@ -51,7 +51,7 @@ def radial(experiment: Experiment, data: Any, S: Any, j: int, steps: int | None 
     """The paper's descent on R."""
     descent = experiment.descent if steps is None else experiment.descent.replace(iterations=steps)
     return descent.descend(
-        experiment.kernel.build(), data, S, seed_for(experiment.seed, Axis.BATCHES, j),
+        experiment.kernel, data, S, seed_for(experiment.seed, Axis.BATCHES, j),
         record_every=0, keep_path=False, constant=0.0, progress=None,
     ).sample  # fmt: skip
 
@@ -76,7 +76,7 @@ def problem(name: str) -> dict[str, Any]:
     """One problem: costs, and descents of equal seconds from five samples."""
     experiment = paper_experiment(name)
     data = np.asarray(load_data(experiment).X)
-    objective = nl.TraceError(experiment.kernel.build(), data)
+    objective = nl.TraceError(experiment.kernel, data)
     direct(objective, start(experiment, data, 0), 0, 0.05)
     quotients, taken = [], []
     for j in range(STARTS):
@@ -97,7 +97,7 @@ def large() -> dict[str, Any]:
     experiment = paper_experiment(LARGE)
     loaded = load_data(experiment)
     data, stored = np.asarray(loaded.X), Results.load(FOLDER / f"{LARGE}.parquet")
-    objective = nl.TraceError(experiment.kernel.build(), data)
+    objective = nl.TraceError(experiment.kernel, data)
     S = start(experiment, data, 0)
     taken = best_of(lambda: radial(experiment, data, S, 0, SOME_STEPS), 1) * experiment.descent.steps / SOME_STEPS
     given = min(taken, MOST_SECONDS)

@@ -1,8 +1,7 @@
-"""Settings: frozen dataclasses that check themselves, and turn into plain data and back.
+"""Settings: frozen dataclasses that validate their fields and convert to and from plain data.
 
-A class that derives from :class:`Settings` declares its fields with :func:`setting`. The annotation is the type
-(:class:`Declared`), the arguments of :func:`setting` the range. A :class:`Component` is one of several that may fill
-a slot (a data source, a kernel, ...): its plain form says which under the key ``kind``.
+A class that derives from :class:`Settings` declares its fields with :func:`setting`: the annotation is the type, the
+arguments are the range. A field with a ``slot`` holds one of several classes by name, such as one of the kernels.
 """
 
 from __future__ import annotations
@@ -10,23 +9,20 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-import numbers
 import operator
 import types
 import typing
-from abc import ABC
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar, Self, TypeVar, Union
+from dataclasses import MISSING, dataclass, field, fields
+from functools import cache, partial
+from typing import Any, ClassVar, Self
 
 from .errors import ConfigurationError
 from .wording import did_you_mean
 
 Plain = dict[str, Any]
-ComponentType = TypeVar("ComponentType", bound="Component")
 
-
-_KINDS = {
+_WORDS = {
     int: ("a whole number", "whole numbers"),
     float: ("a number", "numbers"),
     bool: ("true or false", "true or false"),
@@ -34,9 +30,59 @@ _KINDS = {
 }
 
 
+class Registry(dict[str, type]):
+    """The classes that may fill a slot, by the names they have in plain data.
+
+    A class is a :class:`Component` or any frozen dataclass that validates itself.
+
+    Parameters
+    ----------
+    classes : mapping of str to type
+        The classes by name.
+    newer : mapping of str to sequence of str, optional
+        Fields by the name of their class that plain data leave out at their defaults, as ``setting(newer=True)`` does.
+    """
+
+    def __init__(self, classes: Mapping[str, type], newer: Mapping[str, Iterable[str]] | None = None) -> None:
+        super().__init__(classes)
+        self.newer = {name: tuple(names) for name, names in (newer or {}).items()}
+
+    def to_plain(self, value: Any) -> Plain:
+        """The fields of an object, and under ``kind`` the name of its class."""
+        (kind,) = (name for name, known in self.items() if known is type(value))
+        if isinstance(value, Settings):
+            return {"kind": kind, **value.to_plain()}
+        newer = self.newer.get(kind, ())
+        return {
+            "kind": kind,
+            **{
+                each.name: found
+                for each in fields(value)
+                if (found := getattr(value, each.name)) != each.default or each.name not in newer
+            },
+        }
+
+    def from_plain(self, name: str, value: Any) -> Any:
+        """The object that :meth:`to_plain` describes; an object of a known class is returned as it is."""
+        if type(value) in self.values():
+            return value
+        kind = value.get("kind") if isinstance(value, Mapping) else value
+        if not (isinstance(value, Mapping) and isinstance(kind, str) and kind in self):
+            hint = did_you_mean(str(kind), self, cutoff=0.5)
+            raise ConfigurationError(f"{name}.kind", f"is {kind!r}{hint}; known: {', '.join(self)}.")
+        given = {key: item for key, item in value.items() if key != "kind"}
+        known = self[kind]
+        if issubclass(known, Settings):
+            return _nested(known, name, given)
+        try:
+            return known(**given)
+        except (TypeError, ValueError) as error:
+            raise ConfigurationError("", f"{name}: {error}") from None
+
+
 @dataclass(frozen=True)
 class Declared:
-    """A declared type.
+    """The type, the range and the meaning of a setting.
 
     Attributes
     ----------
@@ -45,237 +91,175 @@ class Declared:
     lists : int
         0 for one item, 1 for a list of items, 2 for a list of lists.
     optional : bool
-        May there be none?
+        Whether None is allowed.
     """
 
     item: type
     lists: int = 0
     optional: bool = False
-
-    @classmethod
-    def of(cls, hint: Any) -> Declared:
-        """Read an annotation: int, float, bool, str or a tuple of one of them, each perhaps ``| None``."""
-        item, lists = hint, 0
-        optional = typing.get_origin(hint) in (Union, types.UnionType)
-        if optional:
-            (item,) = (argument for argument in typing.get_args(hint) if argument is not type(None))
-        while typing.get_origin(item) is tuple:
-            item, lists = typing.get_args(item)[0], lists + 1
-        if item not in _KINDS:
-            raise TypeError(f"A setting cannot have the type {hint!r}.")
-        return cls(item, lists, optional)
-
-    @property
-    def words(self) -> str:
-        """For people: ``a whole number``, ``a list of numbers``."""
-        one, many = _KINDS[self.item]
-        return f"a list of {'lists of ' * (self.lists - 1)}{many}" if self.lists else one
-
-    def typed(self, value: Any) -> Any:
-        """``value`` as the type has it, or TypeError, ValueError or OverflowError."""
-        return None if value is None and self.optional else _typed(value, self.item, self.lists)
-
-
-def _typed(value: Any, item: type, lists: int) -> Any:
-    if lists:
-        if isinstance(value, str | bytes | Mapping):
-            raise TypeError
-        return tuple(_typed(each, item, lists - 1) for each in value)
-    if isinstance(value, bool) != (item is bool):
-        raise TypeError
-    if item is int:
-        return operator.index(value)
-    if item is float:
-        return _finite(value)
-    return _text(value) if item is str else value
-
-
-def _finite(value: Any) -> float:
-    if not isinstance(value, numbers.Real):
-        raise TypeError
-    number = float(value) + 0.0  # -0.0 equals 0.0 and must not be written differently
-    if not math.isfinite(number):
-        raise ValueError
-    return number
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError
-    value.encode("utf-8")
-    return str(value)
-
-
-@dataclass(frozen=True)
-class _Range:
     above: float | None = None
     at_least: float | None = None
     at_most: float | None = None
     choices: tuple[Any, ...] | None = None
+    meaning: str = ""
 
-    def holds(self, value: Any) -> bool:
-        if value is None:
-            return True
-        if isinstance(value, tuple):
-            return all(map(self.holds, value))
-        if self.choices is not None:
-            return value in self.choices
-        return (
-            (self.above is None or value > self.above)
-            and (self.at_least is None or value >= self.at_least)
-            and (self.at_most is None or value <= self.at_most)
-        )
+    @classmethod
+    def of(cls, hint: Any, **limits: Any) -> Declared:
+        """Read an annotation: int, float, bool, str or a tuple of one of them, each perhaps ``| None``."""
+        item, lists = hint, 0
+        optional = isinstance(hint, types.UnionType)
+        if optional:
+            (item,) = (argument for argument in typing.get_args(hint) if argument is not type(None))
+        while typing.get_origin(item) is tuple:
+            item, lists = typing.get_args(item)[0], lists + 1
+        if item not in _WORDS:
+            raise TypeError(f"A setting cannot have the type {hint!r}.")
+        return cls(item, lists, optional, **limits)
 
-    def words(self) -> str:
-        """What is allowed, in words; empty if everything is."""
-        if self.choices is not None:
-            return "one of " + ", ".join(repr(choice) for choice in self.choices)
+    @property
+    def allowed(self) -> str:
+        """The range in words; empty if every value is allowed."""
         limits = (("above", self.above), ("at least", self.at_least), ("at most", self.at_most))
-        return " and ".join(f"{words} {limit:,}" for words, limit in limits if limit is not None)
+        words = " and ".join(f"{name} {limit:,}" for name, limit in limits if limit is not None)
+        if self.choices is not None:
+            words = "one of " + ", ".join(map(repr, self.choices))
+        return f"each {words}" if words and self.lists else words
+
+    def validated(self, name: str, value: Any) -> Any:
+        """``value`` as the type has it, or ConfigurationError."""
+        try:
+            return None if value is None and self.optional else self._converted(value, self.lists)
+        except (TypeError, ValueError, OverflowError):
+            one, many = _WORDS[self.item]
+            kind = f"a list of {'lists of ' * (self.lists - 1)}{many}" if self.lists else one
+            allowed = ", ".join(filter(None, [kind, self.allowed, "or null" if self.optional else ""]))
+            raise ConfigurationError(name, f"is {shown(value)}; it must be {allowed}.") from None
+
+    def _converted(self, value: Any, lists: int) -> Any:
+        if lists:
+            if isinstance(value, str | bytes | Mapping):
+                raise TypeError
+            return tuple(self._converted(each, lists - 1) for each in value)
+        if isinstance(value, bool) != (self.item is bool) or isinstance(value, str) != (self.item is str):
+            raise TypeError
+        if self.item is int:
+            value = operator.index(value)
+        elif self.item is float:
+            value = float(value) + 0.0  # -0.0 equals 0.0 and must not be written differently
+        elif self.item is str:
+            value.encode("utf-8")  # half a surrogate pair cannot be written
+        if (
+            (self.item is float and not math.isfinite(value))
+            or (self.choices is not None and value not in self.choices)
+            or (self.above is not None and value <= self.above)
+            or (self.at_least is not None and value < self.at_least)
+            or (self.at_most is not None and value > self.at_most)
+        ):
+            raise ValueError
+        return value
 
 
-def setting(
-    default: Any = dataclasses.MISSING,
-    *,
-    above: float | None = None,
-    at_least: float | None = None,
-    at_most: float | None = None,
-    choices: Iterable[Any] | None = None,
-    slot: Mapping[str, type[Component]] | None = None,
-    meaning: str = "",
-    newer: bool = False,
-) -> Any:
-    """Declare one field: its default and what values it takes.
+def setting(default: Any = MISSING, *, slot: Registry | None = None, newer: bool = False, **limits: Any) -> Any:
+    """Declare a field: its default and the values that it takes.
 
     Parameters
     ----------
     default : optional
         Without one the setting must be given.
-    above, at_least, at_most : float, optional
-        Limits of a number, or of each number of a tuple.
-    choices : iterable, optional
-        The values allowed.
-    slot : mapping of str to type, optional
-        The registry of components that may stand here.
-    meaning : str
-        What it is, in a few words, for those who are to give it a value.
+    slot : Registry, optional
+        The classes that may stand here.
     newer : bool
-        Was it added after results were stored? Then it is left out of the plain form, and so of fingerprints, while
-        it has its default, which must be what was done before it was there.
+        Whether it was added after results were stored. While it has its default it is then left out of the plain form
+        and of fingerprints; the default must be the behaviour before.
+    **limits
+        ``above``, ``at_least``, ``at_most`` (numbers), ``choices`` (an iterable) and ``meaning`` (a few words).
     """
-    if newer and default is dataclasses.MISSING:
-        raise TypeError("A newer setting needs a default: what is stored does not have it.")
-    chosen = None if choices is None else tuple(choices)
-    return dataclasses.field(
-        default=default,
-        metadata={
-            "range": _Range(above, at_least, at_most, chosen),
-            "slot": slot,
-            "meaning": meaning,
-            "newer": newer,
-        },
-    )
-
-
-def registry(*components: type[ComponentType]) -> dict[str, type[ComponentType]]:
-    """The components that may fill one slot, by the name each calls itself."""
-    return {component.kind: component for component in components}
+    if newer and default is MISSING:
+        raise TypeError("A newer setting needs a default: stored results do not have it.")
+    if "choices" in limits:
+        limits["choices"] = tuple(limits["choices"])
+    return field(default=default, metadata={"limits": limits, "slot": slot, "newer": newer})
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Checks every field when made, so that an object that exists is valid."""
+    """Validates every field when made, so that an object that exists is valid."""
 
     def __post_init__(self) -> None:
-        hints = typing.get_type_hints(type(self))
-        for field in dataclasses.fields(self):
-            value = _read(field, hints[field.name], getattr(self, field.name))
-            object.__setattr__(self, field.name, value)
-        self.check()
+        for name, read in _readers(type(self)).items():  # type: ignore[arg-type]
+            object.__setattr__(self, name, read(name, getattr(self, name)))
+        try:
+            self.check()
+        except ValueError as error:  # of the library, which validates its own arguments
+            raise error if isinstance(error, ConfigurationError) else ConfigurationError("", str(error)) from None
 
     def check(self) -> None:
-        """Refuse what no single field shows (raise ConfigurationError)."""
+        """Refuse combinations of values that no single field shows (raise ConfigurationError)."""
 
     def replace(self, **changes: Any) -> Self:
-        """A copy with other values, checked like any other."""
+        """A copy with other values, validated like any other."""
         refuse_unknown(changes, self.names())
         return dataclasses.replace(self, **changes)
 
     @classmethod
     def names(cls) -> list[str]:
         """The names of the settings, in order."""
-        return [field.name for field in dataclasses.fields(cls)]
+        return [each.name for each in fields(cls)]
+
+    @classmethod
+    def declared(cls) -> dict[str, Declared]:
+        """The type and the range of each setting of a plain type."""
+        hints = typing.get_type_hints(cls)
+        return {each.name: Declared.of(hints[each.name], **each.metadata.get("limits", {})) for each in fields(cls)}
+
+    def values(self) -> dict[str, Any]:
+        """The settings by name."""
+        return {name: getattr(self, name) for name in self.names()}
 
     def to_plain(self) -> Plain:
         """Dictionaries, lists, texts, numbers, booleans and None only."""
         return {
-            field.name: _plain(value)
-            for field in dataclasses.fields(self)
-            if (value := getattr(self, field.name)) != field.default or not field.metadata.get("newer")
+            each.name: _plain(value, each.metadata.get("slot"))
+            for each in fields(self)
+            if (value := getattr(self, each.name)) != each.default or not each.metadata.get("newer")
         }
 
     @classmethod
     def from_plain(cls, plain: Any) -> Self:
-        """Read what :meth:`to_plain` gives; a name that is not a setting is refused."""
+        """Read what :meth:`to_plain` gives; an unknown name is refused."""
         if not isinstance(plain, Mapping):
             raise ConfigurationError("", f"{plain!r} is not a mapping of settings to values.")
         refuse_unknown(plain, cls.names())
-        for field in dataclasses.fields(cls):
-            if field.default is dataclasses.MISSING and field.name not in plain:
-                raise ConfigurationError(field.name, "is missing.")
+        for each in fields(cls):
+            if each.default is MISSING and each.name not in plain:
+                raise ConfigurationError(each.name, "is missing.")
         return cls(**plain)
 
 
 @dataclass(frozen=True)
-class Component(Settings, ABC):
-    """Settings that fill a slot, with a name among those that could."""
+class Component(Settings):
+    """Settings that fill a slot, with their name in its registry."""
 
     kind: ClassVar[str]
 
-    def to_plain(self) -> Plain:
-        """The settings, and under ``kind`` whose they are."""
-        return {"kind": self.kind, **super().to_plain()}
+
+@cache
+def _readers(cls: type[Settings]) -> dict[str, Any]:
+    """For each field the function of name and value that validates it."""
+    hints = typing.get_type_hints(cls)
+    readers: dict[str, Any] = {}
+    for each in fields(cls):
+        hint, slot = hints[each.name], each.metadata.get("slot")
+        if slot is not None:
+            readers[each.name] = slot.from_plain
+        elif isinstance(hint, type) and issubclass(hint, Settings):
+            readers[each.name] = partial(_nested, hint)
+        else:
+            readers[each.name] = Declared.of(hint, **each.metadata.get("limits", {})).validated
+    return readers
 
 
-def _read(field: dataclasses.Field[Any], hint: Any, value: Any) -> Any:
-    slot = field.metadata.get("slot")
-    if slot is not None:
-        return _component(field.name, value, slot)
-    if isinstance(hint, type) and issubclass(hint, Settings):
-        return _nested(field.name, value, hint)
-    return _read_value(field, Declared.of(hint), value)
-
-
-def _read_value(field: dataclasses.Field[Any], declared: Declared, value: Any) -> Any:
-    """``value`` as the annotation has it and within its range, or a sentence with what it must be."""
-    try:
-        typed = declared.typed(value)
-        if field.metadata.get("range", _Range()).holds(typed):
-            return typed
-    except UnicodeEncodeError:
-        raise ConfigurationError(field.name, f"is {value!r}, which cannot be written as UTF-8.") from None
-    except (TypeError, ValueError, OverflowError):
-        pass
-    parts = ", ".join(filter(None, [declared.words, allowed(field, declared), "or null" if declared.optional else ""]))
-    raise ConfigurationError(field.name, f"is {shown(value)}; it must be {parts}.")
-
-
-def allowed(field: dataclasses.Field[Any], declared: Declared) -> str:
-    """The range of a setting in words: ``each at least 1``; empty if everything is allowed."""
-    limits: str = field.metadata.get("range", _Range()).words()
-    return f"each {limits}" if limits and declared.lists else limits
-
-
-def shown(value: Any) -> str:
-    """A value as messages show it."""
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(shown, value)) + "]"
-    if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
-    return repr(value)
-
-
-def _nested(name: str, value: Any, kind: type[Settings]) -> Settings:
+def _nested(kind: type[Settings], name: str, value: Any) -> Settings:
     if isinstance(value, kind):
         return value
     try:
@@ -284,61 +268,29 @@ def _nested(name: str, value: Any, kind: type[Settings]) -> Settings:
         raise error.within(name) from None
 
 
-def _component(name: str, value: Any, slot: Mapping[str, type[Component]]) -> Component:
-    if isinstance(value, Component):
-        if slot.get(value.kind) is not type(value):
-            raise ConfigurationError(name, f"is a {type(value).__name__}; it must be one of {', '.join(slot)}.")
-        return value
-    if not isinstance(value, Mapping) or "kind" not in value:
-        raise ConfigurationError(name, f"is {value!r}; it must be settings with a kind, one of {', '.join(slot)}.")
-    kind = value["kind"]
-    if not isinstance(kind, str) or kind not in slot:
-        hint = did_you_mean(str(kind), slot, cutoff=0.5)
-        raise ConfigurationError(f"{name}.kind", f"is {kind!r}{hint}; known: {', '.join(slot)}.")
-    settings = _nested(name, {key: item for key, item in value.items() if key != "kind"}, slot[kind])
-    assert isinstance(settings, Component)
-    return settings
+def _plain(value: Any, slot: Registry | None = None) -> Any:
+    if slot is not None:
+        return slot.to_plain(value)
+    if isinstance(value, Settings):
+        return value.to_plain()
+    return [_plain(item) for item in value] if isinstance(value, tuple) else value
 
 
 def refuse_unknown(names: Iterable[Any], known: list[str], what: str = "setting") -> None:
-    """Refuse the first name that is not known, with the nearest one that is."""
+    """Refuse the first unknown name, with the closest known one."""
     for name in names:
         if name not in known:
             hint = did_you_mean(str(name), known, cutoff=0.5)
             raise ConfigurationError(str(name), f"is not a {what}{hint}; known: {', '.join(known) or 'none'}.")
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, Settings):
-        return value.to_plain()
-    if isinstance(value, tuple):
-        return [_plain(item) for item in value]
-    return value
+def shown(value: Any) -> str:
+    """A value as messages show it."""
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(shown, value)) + "]"
+    return json.dumps(value) if value is None or isinstance(value, bool) else repr(value)
 
 
 def canonical_json(plain: Any) -> str:
-    """The one way to write plain data: sorted keys, no spaces, ASCII, shortest digits that read back exactly."""
+    """Canonical JSON: sorted keys, no spaces, ASCII, the shortest digits that read back exactly."""
     return json.dumps(plain, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
-
-
-def read_json(text: str) -> Any:
-    """Parse JSON; a repeated key, NaN or Infinity is refused."""
-    try:
-        return json.loads(text, object_pairs_hook=_pairs, parse_constant=_no_constant)
-    except ValueError as error:
-        if isinstance(error, ConfigurationError):
-            raise
-        raise ConfigurationError("", f"This is not JSON: {error}.") from None
-
-
-def _pairs(pairs: list[tuple[str, Any]]) -> Plain:
-    result: Plain = {}
-    for key, value in pairs:
-        if key in result:
-            raise ConfigurationError(key, "is given twice.")
-        result[key] = value
-    return result
-
-
-def _no_constant(text: str) -> Any:
-    raise ConfigurationError("", f"{text} is not a value a setting can have.")

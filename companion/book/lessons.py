@@ -93,7 +93,7 @@ def lesson(name: str, results: Results) -> Lesson:
     return Lesson(
         name=name,
         data=DATA[PAPER[name].data.kind],
-        rho=PAPER[name].kernel.to_plain()["rho"],
+        rho=PAPER[name].kernel.parameters["rho"],
         n=PAPER[name].n,
         m=len(R.after),
         R=R.kept,
@@ -137,7 +137,7 @@ def settings() -> list[dict[str, object]]:
     rows = []
     for name, each in PAPER.items():
         descent = each.descent.to_plain()
-        rho = each.kernel.to_plain()["rho"]
+        rho = each.kernel.parameters["rho"]
         row = {"name": name, "data": DATA[each.data.kind], "rho": f"{rho:g}", "n": each.n, "m": each.m}
         rows.append(row | {"b": descent.get("batch_size"), "step": descent["step"], "T": descent["iterations"]})
     return rows

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..experiments.components import Abalone, DataSource
+from nystrom_lib import Gaussian
+
+from ..experiments.components import Abalone, DataSource, part_of
 from ..experiments.config import Experiment
 from ..experiments.paper import PAPER, SEED, value, values
-from ..experiments.part import part_of
 from ..settings import Settings, setting
 from .base import Chapter
 from .lists import each_once
@@ -53,7 +54,7 @@ class Parameters(Settings):
         paper = PAPER["figure-3-rho1"]
         return paper.replace(
             data=self.data(attributes),
-            kernel=paper.kernel.replace(rho=rho),
+            kernel=Gaussian(rho=rho),
             n=self.n,
             descent=paper.descent.replace(step=self.step, iterations=self.iterations, batch_size=self.batch_size),
             m=self.m if attributes == self.attributes[0] else self.m_variant,

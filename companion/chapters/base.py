@@ -96,8 +96,10 @@ class Chapter:
 
     def ready(self, settings: Settings) -> None:
         """Refuse, before a kernel starts, what its first cells would refuse."""
-        for each in self.experiments(settings):
-            each.kernel.build()
+        try:
+            self.experiments(settings)
+        except ValueError as error:  # of the library's kernels
+            raise error if isinstance(error, ConfigurationError) else ConfigurationError("", str(error)) from None
         request = getattr(settings, "request", None)
         if request is not None:
             request()

@@ -87,7 +87,7 @@ class BigaussianParameters(Settings):
         paper = PAPER["figure-1"]
         return paper.replace(
             data=self.data(),
-            kernel=paper.kernel.replace(rho=rho),
+            kernel=nl.Gaussian(rho=rho),
             n=self.path_n,
             descent=paper.descent.replace(step=self.step, iterations=self.path_iterations),
             seed=self.seed,
@@ -99,7 +99,7 @@ class BigaussianParameters(Settings):
         paper = PAPER["figure-2-n20"]
         return paper.replace(
             data=self.data(),
-            kernel=paper.kernel.replace(rho=rho),
+            kernel=nl.Gaussian(rho=rho),
             n=n,
             descent=paper.descent.replace(step=self.step, iterations=self.iterations),
             m=self.m,
@@ -158,7 +158,7 @@ class RecordedDescent:
 def recorded_descent(rho: float, results: Results, data: Array) -> RecordedDescent:
     """The first repetition of an experiment that kept its path, with the trace factor of each sample kept."""
     iterations, path = results.path(0)
-    kernel, best = results.experiment.kernel.build(), results.constants["trace"]
+    kernel, best = results.experiment.kernel, results.constants["trace"]
     factors = [nl.nystrom_errors(kernel, data, sample, "trace").trace / best for sample in path]
     curve = results.curves
     R = curve.loc[curve["repetition"] == 0, "R"].to_numpy()
@@ -369,7 +369,7 @@ def digits(results: Figure2, data: Array) -> pd.DataFrame:
     rows = []
     for (rho, n), found in results.items():
         experiment = found.experiment
-        kernel, norms = experiment.kernel.build(), experiment.norms
+        kernel, norms = experiment.kernel, experiment.norms
         sample = experiment.initial.draw(kernel, data, n, seed_for(experiment.seed, Axis.INITIAL_SAMPLE, 0))
         plotted = nl.nystrom_errors(kernel, data, sample, norms)
         double = nl.nystrom_errors(kernel, data, sample, norms, precision="double")

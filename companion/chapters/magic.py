@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..experiments.components import DataSource, Magic
+from nystrom_lib import Gaussian
+
+from ..experiments.components import DataSource, Magic, part_of
 from ..experiments.config import Experiment, Record
 from ..experiments.paper import PAPER, SEED, value, values
-from ..experiments.part import part_of
 from ..settings import Settings, setting
 from .base import Chapter
 from .lists import each_once, one_or_as_many
@@ -58,7 +59,7 @@ class Parameters(Settings):
         paper = PAPER["figure-4-n200"]
         return paper.replace(
             data=self.data(),
-            kernel=paper.kernel.replace(rho=self.rho),
+            kernel=Gaussian(rho=self.rho),
             n=n,
             descent=paper.descent.replace(step=self.step, iterations=self.steps(n), batch_size=self.batch_size),
             m=self.m,

@@ -8,12 +8,12 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 
+from nystrom_lib import Gaussian
 from nystrom_lib.datasets import Dataset
 
-from ..experiments.components import DataSource, MiniBooNE
+from ..experiments.components import DataSource, MiniBooNE, part_of
 from ..experiments.config import Experiment
 from ..experiments.paper import PAPER, SEED, value
-from ..experiments.part import part_of
 from ..settings import Settings, setting
 from .base import Chapter
 
@@ -61,7 +61,7 @@ class Parameters(Settings):
         paper = PAPER["figure-5"]
         return paper.replace(
             data=self.data(),
-            kernel=paper.kernel.replace(rho=self.rho),
+            kernel=Gaussian(rho=self.rho),
             n=self.n,
             descent=paper.descent.replace(step=self.step, iterations=self.iterations, batch_size=self.batch_size),
             seed=self.seed,

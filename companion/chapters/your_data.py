@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from nystrom_lib import Gaussian
+
 from ..choices import KERNEL_NAMES, METHODS, STARTS
-from ..experiments.components import File, Gaussian
+from ..experiments.components import File
 from ..settings import Settings, setting
 from ..studies import own_data
 from .base import Chapter
@@ -28,9 +30,7 @@ class Parameters(Settings):
     kernel: str = setting("gaussian", choices=KERNEL_NAMES, meaning="the kernel K")
     rho: float | None = setting(None, above=0, meaning="kernel parameter ρ; null for the median rule")
     n: int = setting(20, at_least=1, at_most=10**5, meaning="number of landmark points")
-    method: str = setting(
-        "auto", choices=METHODS, meaning="the objective to descend on, or a way to choose points"
-    )
+    method: str = setting("auto", choices=METHODS, meaning="the objective to descend on, or a way to choose points")
     start: str = setting("uniform", choices=STARTS, meaning="where a descent begins")
     iterations: int | None = setting(None, at_least=0, at_most=10**7, meaning="number of steps T; null for a usual one")
     seed: int = setting(0, at_least=0, meaning="seed of the initial sample and the batches")
@@ -39,7 +39,7 @@ class Parameters(Settings):
         """The file must be there, and ρ be one that a kernel may have, before a kernel starts."""
         own_data.locate(self.file)
         if self.rho is not None:
-            Gaussian(rho=self.rho).build()
+            Gaussian(rho=self.rho)
 
     def request(self) -> own_data.Request:
         """What is asked, of which file."""

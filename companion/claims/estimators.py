@@ -10,7 +10,7 @@ import pandas as pd
 
 import nystrom_lib as nl
 
-from ..experiments.components import Gaussian, StochasticGradientDescent
+from ..experiments.components import StochasticGradientDescent
 from ..experiments.outcome import Array
 from ..experiments.paper import SEED, paper_experiment
 from ..experiments.protocol import load_data
@@ -108,7 +108,7 @@ class Setting:
     def load(self) -> tuple[nl.Kernel, Array, int]:
         """Kernel, data and n."""
         experiment = paper_experiment(self.experiment)
-        return Gaussian(rho=self.rho).build(), np.asarray(load_data(experiment).X), experiment.n
+        return nl.Gaussian(rho=self.rho), np.asarray(load_data(experiment).X), experiment.n
 
 
 def settings() -> list[Setting]:
@@ -122,7 +122,7 @@ def settings() -> list[Setting]:
     ):
         experiment = paper_experiment(name)
         descent = experiment.descent
-        assert isinstance(descent, StochasticGradientDescent) and isinstance(experiment.kernel, Gaussian)
+        assert isinstance(descent, StochasticGradientDescent) and isinstance(experiment.kernel, nl.Gaussian)
         settings.append(Setting(label, name, experiment.kernel.rho, descent.batch_size, descent.step, iterations))
     return [*settings, Setting("bi-Gaussian ρ = 16", "figure-1-rho16", 16.0, 50, 2e-7, 1200)]
 

@@ -66,7 +66,7 @@ def path(name: str, j: int) -> Array:
     """The landmarks along the descent from initial sample j, (records, n, d)."""
     experiment = paper_experiment(name)
     run = experiment.descent.descend(
-        experiment.kernel.build(),
+        experiment.kernel,
         load_data(experiment).X,
         _start(name, j),
         seed_for(experiment.seed, Axis.BATCHES, j),
@@ -82,7 +82,7 @@ def path(name: str, j: int) -> Array:
 def _start(name: str, j: int) -> Array:
     experiment = paper_experiment(name)
     data, seed = load_data(experiment).X, seed_for(experiment.seed, Axis.INITIAL_SAMPLE, j)
-    return experiment.initial.draw(experiment.kernel.build(), data, experiment.n, seed)
+    return experiment.initial.draw(experiment.kernel, data, experiment.n, seed)
 
 
 # -- B1 ----------------------------------------------------------------------------------------------------------

@@ -50,7 +50,7 @@ def end_point(name: str, j: int, *, twice: bool = False, steps: int = STEPS) -> 
     experiment = paper_experiment(name)
     descent = experiment.descent
     assert isinstance(descent, GradientDescent)
-    kernel, data = experiment.kernel.build(), np.asarray(load_data(experiment).X)
+    kernel, data = experiment.kernel, np.asarray(load_data(experiment).X)
     start = experiment.initial.draw(kernel, data, experiment.n, seed_for(experiment.seed, Axis.INITIAL_SAMPLE, j))
     if twice:
         start[1] = start[0]
@@ -58,7 +58,7 @@ def end_point(name: str, j: int, *, twice: bool = False, steps: int = STEPS) -> 
     first, last = (float(np.linalg.norm(nl.radial_skd_gradient(kernel, data, sample))) for sample in (start, end))
     low, high = curvature.extremes(kernel, data, end)
     return {
-        "rho": experiment.kernel.to_plain()["rho"], "start": j, "pathological": twice,
+        "rho": experiment.kernel.parameters["rho"], "start": j, "pathological": twice,
         "gradient": last / first, "eigenvalue": low / high,
     }  # fmt: skip
 
@@ -83,7 +83,7 @@ def excess(name: str, multiple: float, j: int, best: float) -> Row:
     experiment = paper_experiment(name)
     descent = experiment.descent
     assert isinstance(descent, StochasticGradientDescent)
-    kernel, data = experiment.kernel.build(), np.asarray(load_data(experiment).X)
+    kernel, data = experiment.kernel, np.asarray(load_data(experiment).X)
     start = experiment.initial.draw(kernel, data, experiment.n, seed_for(experiment.seed, Axis.INITIAL_SAMPLE, j))
     try:
         end: Array = nl.stochastic_gradient_descent(
@@ -93,14 +93,12 @@ def excess(name: str, multiple: float, j: int, best: float) -> Row:
         error = nl.nystrom_errors(kernel, data, end, "trace").trace
     except nl.DescentError:
         error = float("inf")
-    return {"rho": experiment.kernel.to_plain()["rho"], "multiple": multiple, "start": j, "excess": error / best - 1.0}
+    return {"rho": experiment.kernel.parameters["rho"], "multiple": multiple, "start": j, "excess": error / best - 1.0}
 
 
 def _best_trace(name: str) -> float:
     experiment = paper_experiment(name)
-    return nl.best_rank_errors(
-        experiment.kernel.build(), np.asarray(load_data(experiment).X), experiment.n, "trace"
-    ).trace
+    return nl.best_rank_errors(experiment.kernel, np.asarray(load_data(experiment).X), experiment.n, "trace").trace
 
 
 def main(file: Path = FILE) -> int:

@@ -312,7 +312,7 @@ def decide_convergence(first: Verdict, run: pd.DataFrame, forces: Array) -> Verd
 
 def assumptions(claim: Claim, stored: Archive) -> Verdict:
     """T3: α, M₁ and M₂ of the kernels the paper names."""
-    rhos = sorted({experiment.kernel.to_plain()["rho"] for experiment in PAPER.values()})
+    rhos = sorted({experiment.kernel.parameters["rho"] for experiment in PAPER.values()})
     kernels = [*(nl.Gaussian(rho=rho) for rho in rhos), nl.Matern(1.5), nl.Matern(2.5, lengthscale=0.5)]
     quotients = pd.DataFrame([assumption_quotients(kernel) for kernel in kernels])
     return decide_assumptions(claim, quotients, refused=nl.Matern(0.5).constants is None)

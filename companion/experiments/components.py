@@ -1,31 +1,46 @@
-"""The parts an experiment is put together from: data, kernels, initial samples, descents.
+"""The parts of an experiment: data, kernel, initial sample, step rule and descent.
 
-Each part is a small class that holds its settings and calls the library. To add one (another initial sample, a step
-rule, another objective to descend on), write such a class, in a file of its own if it is long, and name it in the
-registry at the end. Configurations, fingerprints, stores and results then know it.
+Kernels and step rules are the library's own classes. The registries map the names in configurations, fingerprints and
+stored results to classes; a new part is a class and an entry in its registry.
 """
 
 from __future__ import annotations
 
-from abc import abstractmethod
+import dataclasses
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 import nystrom_lib as nl
 
+from ..choices import OBJECTIVES, STARTS
 from ..errors import ConfigurationError, DataMismatchError
-from ..settings import Component, registry, setting
+from ..settings import Component, Registry, setting
 from .outcome import Array
 from .seeds import Axis, seed_for
+
+# -- kernels and step rules ------------------------------------------------------------------------------------
+
+KERNELS = Registry({
+    "gaussian": nl.Gaussian,
+    "matern": nl.Matern,
+    "rational-quadratic": nl.RationalQuadratic,
+    "polynomial": nl.Polynomial,
+})  # fmt: skip
+RULES = Registry(
+    {rule.name: rule for rule in (nl.FixedStep, nl.Momentum, nl.Adam, nl.LBFGS)},
+    newer={"adam": ("beta1", "beta2", "decay"), "lbfgs": ("memory",)},
+)
 
 # -- data ------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class DataSource(Component):
+class DataSource(Component, ABC):
     """Where the multiset D comes from."""
 
     @abstractmethod
@@ -53,26 +68,6 @@ class BiGaussian(DataSource):
 
 
 @dataclass(frozen=True)
-class Abalone(DataSource):
-    """Section 4.2, with sex or rings as the eighth attribute."""
-
-    kind: ClassVar[str] = "abalone"
-    attributes: str = setting("sex", choices=("sex", "rings"))
-    clean: bool = True
-    standardise: bool = True
-    ddof: int = setting(0, choices=(0, 1))
-
-    def load(self, seed: int) -> nl.datasets.Dataset:
-        """Read what the package holds."""
-        return nl.datasets.abalone(
-            self.attributes,  # type: ignore[arg-type]
-            clean=self.clean,
-            standardise=self.standardise,
-            ddof=self.ddof,
-        )
-
-
-@dataclass(frozen=True)
 class Magic(DataSource):
     """Section 4.3."""
 
@@ -82,33 +77,37 @@ class Magic(DataSource):
     ddof: int = setting(0, choices=(0, 1))
 
     def load(self, seed: int) -> nl.datasets.Dataset:
-        """Read what the package holds."""
-        return nl.datasets.magic(clean=self.clean, standardise=self.standardise, ddof=self.ddof)
+        """Read the data that the package contains."""
+        return nl.datasets.magic(**self.values())
 
 
 @dataclass(frozen=True)
-class MiniBooNE(DataSource):
-    """Section 4.4: the real data where they are, or a stand-in that says so."""
+class Abalone(Magic):
+    """Section 4.2, with sex or rings as the eighth attribute."""
+
+    kind: ClassVar[str] = "abalone"
+    attributes: str = setting("sex", choices=("sex", "rings"))
+
+    def load(self, seed: int) -> nl.datasets.Dataset:
+        """Read the data that the package contains."""
+        return nl.datasets.abalone(**self.values())
+
+
+@dataclass(frozen=True)
+class MiniBooNE(Magic):
+    """Section 4.4: the real data if they are available, or a labelled stand-in."""
 
     kind: ClassVar[str] = "miniboone"
     stand_in: str = setting("auto", choices=("auto", "never", "always"))
-    clean: bool = True
-    standardise: bool = True
-    ddof: int = setting(0, choices=(0, 1))
 
     def load(self, seed: int) -> nl.datasets.Dataset:
-        """Map what was fetched or named, else make the stand-in."""
-        return nl.datasets.miniboone(
-            stand_in=self.stand_in,  # type: ignore[arg-type]
-            clean=self.clean,
-            standardise=self.standardise,
-            ddof=self.ddof,
-        )
+        """Map the fetched or named file, or make the stand-in."""
+        return nl.datasets.miniboone(**self.values())
 
 
 @dataclass(frozen=True)
 class File(DataSource):
-    """Your own file: CSV, Parquet, NPY or NPZ. An .npy file may be larger than memory."""
+    """A file: CSV, Parquet, NPY or NPZ. An .npy file may be larger than memory."""
 
     kind: ClassVar[str] = "file"
     path: str = setting()
@@ -126,101 +125,138 @@ class File(DataSource):
 
     def load(self, seed: int) -> nl.datasets.Dataset:
         """Read or map it."""
-        return nl.datasets.from_file(
-            self.path,
-            separator=self.separator,
-            header=self.header,
-            array=self.array,
-            columns=self.columns,
-            without=self.without,
-            missing=self.missing,  # type: ignore[arg-type]
-            missing_codes=(*self.missing_numbers, *self.missing_words),
-            one_hot=self.one_hot,
-            standardise=self.standardise,
-            ddof=self.ddof,
-        )
+        values = self.values()
+        codes = (*values.pop("missing_numbers"), *values.pop("missing_words"))
+        return nl.datasets.from_file(values.pop("path"), missing_codes=codes, **values)
 
 
 @dataclass(frozen=True)
 class Given(DataSource):
-    """A data set in memory, handed to the run as ``dataset=``; the configuration knows it by its hash."""
+    """A data set in memory, passed to the run as ``dataset=`` and identified by its hash."""
 
     kind: ClassVar[str] = "given"
     sha256: str = setting()
 
     def check(self) -> None:
-        """A sha256 is 64 hexadecimal digits."""
+        """A sha256 has 64 hexadecimal digits."""
         if len(self.sha256) != 64 or set(self.sha256) - set("0123456789abcdef"):
             raise ConfigurationError("sha256", f"is {self.sha256!r}; it must be 64 hexadecimal digits.")
 
     def load(self, seed: int) -> nl.datasets.Dataset:
-        """Impossible: nobody but the caller has it."""
-        raise DataMismatchError(f"The data of sha256 {self.sha256[:16]}… must be handed over as dataset=.")
+        """Impossible: only the caller has the data."""
+        raise DataMismatchError(f"The data of sha256 {self.sha256[:16]}… must be passed as dataset=.")
 
 
-# -- kernels ---------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class KernelFamily(Component):
-    """A kernel and its parameters, with the names the library gives them."""
-
-    def build(self) -> nl.Kernel:
-        """The library's kernel; what it refuses is a setting out of range."""
-        try:
-            kernel: nl.Kernel = getattr(nl, type(self).__name__)(**{name: getattr(self, name) for name in self.names()})
-        except ValueError as error:
-            name, _, why = str(error).partition(" ")
-            raise ConfigurationError(name, why) from None
-        return kernel
+#: Generated coordinates are rounded to this many decimals: sine and cosine differ in their last bits between
+#: processors, and data are identified by their hash.
+DECIMALS = 6
+#: The numbers of points of scikit-learn's packaged sets; the others are generated.
+SIZES = {"digits": 1797, "breast-cancer": 569}
 
 
 @dataclass(frozen=True)
-class Gaussian(KernelFamily):
-    """K = exp(−ρ‖x − t‖²)."""
+class ScikitLearnData(DataSource):
+    """A data set that scikit-learn packages or generates, without constant columns.
 
-    kind: ClassVar[str] = "gaussian"
-    rho: float = setting(above=0)
+    Parameters
+    ----------
+    name : str
+        Which.
+    N, seed : int
+        Number of points and seed of a generated set; N is None for a packaged one.
+    """
+
+    kind: ClassVar[str] = "scikit-learn"
+    name: str = setting(choices=(*SIZES, "swiss-roll", "blobs"))
+    N: int | None = setting(None, at_least=2)
+    seed: int = setting(0, at_least=0)
+
+    def check(self) -> None:
+        """Packaged sets have the points they have."""
+        if (self.N is None) != (self.name in SIZES):
+            raise ConfigurationError("N", f"is {self.N}; {self.name} {'has its own' if self.N else 'needs one'}.")
+
+    def load(self, seed: int) -> nl.datasets.Dataset:
+        """Read or generate the points, and standardise them."""
+        from sklearn import datasets
+
+        if self.name == "swiss-roll":
+            X = datasets.make_swiss_roll(self.N, noise=0.05, random_state=self.seed)[0].round(DECIMALS)
+        elif self.name == "blobs":
+            X = datasets.make_blobs(self.N, n_features=10, centers=20, cluster_std=2.0, random_state=self.seed)[0]
+            X = X.round(DECIMALS)
+        else:
+            X = getattr(datasets, f"load_{self.name.replace('-', '_')}")().data
+        return nl.datasets.from_array(
+            np.ascontiguousarray(X[:, np.ptp(X, axis=0) > 0.0], dtype=np.float64),
+            name=self.name.replace("-", " ").capitalize(),
+            citation="Pedregosa et al. (2011). Scikit-learn: machine learning in Python. JMLR 12.",
+            licence="BSD-3-Clause, with scikit-learn",
+        )
+
+
+DATA_SOURCES = Registry({
+    each.kind: each for each in (BiGaussian, Abalone, Magic, MiniBooNE, File, Given, ScikitLearnData)
+})  # fmt: skip
 
 
 @dataclass(frozen=True)
-class Matern(KernelFamily):
-    """Matérn of order ν."""
+class Part(DataSource):
+    """N points of another source, drawn uniformly without replacement and kept in their order.
 
-    kind: ClassVar[str] = "matern"
-    nu: float = setting(choices=(0.5, 1.5, 2.5))
-    lengthscale: float = setting(1.0, above=0)
+    If the source standardises, it does so over all of its points.
+    """
+
+    kind: ClassVar[str] = "part"
+    of: DataSource = setting(slot=DATA_SOURCES)
+    N: int = setting(at_least=2)
+
+    def check(self) -> None:
+        """A part of a part would have two fingerprints."""
+        if isinstance(self.of, Part):
+            raise ConfigurationError("of", "is itself a part; it must be a complete data set.")
+
+    def load(self, seed: int) -> nl.datasets.Dataset:
+        """Load all points and keep some of them."""
+        full = self.of.load(seed)
+        if self.N > full.N:
+            raise ConfigurationError("N", f"is {self.N:,}; {full.name} has {full.N:,} points.")
+        chosen = np.sort(np.random.default_rng(seed_for(seed, Axis.DATA)).choice(full.N, self.N, replace=False))
+        points = np.ascontiguousarray(full.X[chosen])
+        points.flags.writeable = False
+        return dataclasses.replace(
+            full,
+            X=points,
+            name=f"{full.name} ({self.N:,} of {full.N:,} points)",
+            sha256=nl.datasets.sha256_of(points),
+        )
 
 
-@dataclass(frozen=True)
-class RationalQuadratic(KernelFamily):
-    """K = (1 + r²/(2αℓ²))^−α."""
-
-    kind: ClassVar[str] = "rational-quadratic"
-    alpha: float = setting(1.0, above=0)
-    lengthscale: float = setting(1.0, above=0)
+DATA_SOURCES[Part.kind] = Part
 
 
-@dataclass(frozen=True)
-class Polynomial(KernelFamily):
-    """K = (scale ⟨x, t⟩ + offset)^degree."""
+def part_of(source: DataSource, N: int, size: int) -> DataSource:
+    """The source itself if all of its ``size`` points are asked for, else a part of it.
 
-    kind: ClassVar[str] = "polynomial"
-    degree: int = setting(2, at_least=1)
-    offset: float = setting(1.0, at_least=0)
-    scale: float = setting(1.0, above=0)
+    Examples
+    --------
+    >>> from companion.experiments.components import Magic
+    >>> part_of(Magic(), 18_905, 18_905).kind, part_of(Magic(), 500, 18_905).kind
+    ('magic', 'part')
+    """
+    return source if size == N else Part(of=source, N=N)
 
 
 # -- initial samples -------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class InitialSample(Component):
+class InitialSample(Component, ABC):
     """How S⁽⁰⁾ is chosen."""
 
     @property
     def drifts(self) -> bool:
-        """Does rounding grow on the way until it decides which points are chosen?"""
+        """Whether rounding errors grow until they decide which points are chosen."""
         return False
 
     @abstractmethod
@@ -235,32 +271,67 @@ class Uniform(InitialSample):
     kind: ClassVar[str] = "uniform"
 
     def draw(self, kernel: nl.Kernel, data: Array, n: int, seed: np.random.SeedSequence) -> Array:
-        """n landmark points, a row for each."""
-        # By indices, which needs no look at all the data.
+        """n landmark points, a row for each; data that are not chosen are not read."""
         return np.asarray(data[np.random.default_rng(seed).choice(len(data), n, replace=False)], dtype=np.float64)
 
+
+@dataclass(frozen=True)
+class Chosen(InitialSample):
+    """One of the library's other starts."""
+
+    kind: ClassVar[str] = "chosen"
+    by: str = setting(choices=tuple(name for name in STARTS if name != "uniform"))
+
+    def draw(self, kernel: nl.Kernel, data: Array, n: int, seed: np.random.SeedSequence) -> Array:
+        """n landmark points, a row for each."""
+        return nl.initial_sample(kernel, data, n, self.by, seed=seed)
+
+
+@dataclass(frozen=True)
+class ScikitLearnCentres(InitialSample):
+    """The cluster centres of one of scikit-learn's k-means classes, with its defaults and ``n_init=1``."""
+
+    kind: ClassVar[str] = "scikit-learn"
+    by: str = setting(choices=("KMeans", "MiniBatchKMeans", "BisectingKMeans"))
+
+    @property
+    def drifts(self) -> bool:
+        """Batches choose among centres by counts, which depend on single points."""
+        return self.by == "MiniBatchKMeans"
+
+    def draw(self, kernel: nl.Kernel, data: Array, n: int, seed: np.random.SeedSequence) -> Array:
+        """On one thread, so that sums are always formed in one order."""
+        from sklearn import cluster
+
+        with threadpool_limits(1):
+            method = getattr(cluster, self.by)
+            fitted = method(n, n_init=1, random_state=int(seed.generate_state(1)[0] % 2**31)).fit(data)
+        return np.asarray(fitted.cluster_centers_, dtype=np.float64)
+
+
+INITIAL_SAMPLES = Registry({each.kind: each for each in (Uniform, Chosen, ScikitLearnCentres)})
 
 # -- descents --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Descent(Component):
-    """A method of descent, with what it descends on and its rule for the step."""
+class Descent(Component, ABC):
+    """A method of descent, with its objective and its rule for the step."""
 
     @property
     def drifts(self) -> bool:
-        """Does rounding grow along it until it shows in the end?"""
+        """Whether rounding errors grow until they show in the result."""
         return False
 
     @property
     def lowers(self) -> str:
-        """What is descended on, among what is stored: "R", "error", or nothing of it ("")."""
+        """What of the stored quantities is minimised: "R", "error", or none of them ("")."""
         return "R"
 
     @property
     @abstractmethod
     def steps(self) -> int:
-        """How many steps it takes in all (T)."""
+        """The number of steps T; 0 where rules decide."""
 
     @abstractmethod
     def descend(
@@ -275,7 +346,7 @@ class Descent(Component):
         constant: float,
         progress: Callable[[int], None] | None,
     ) -> nl.Descent:
-        """Go from S⁽⁰⁾ to S⁽ᵀ⁾, looking at R (with the constant) and the path on the way."""
+        """Go from S⁽⁰⁾ to S⁽ᵀ⁾, recording R (with the constant) and the path on the way."""
 
 
 @dataclass(frozen=True)
@@ -294,8 +365,8 @@ class GradientDescent(Descent):
     def descend(
         self, kernel: nl.Kernel, data: Array, start: Array, seed: np.random.SeedSequence, **how: Any
     ) -> nl.Descent:
-        """No batches, so no use for the seed."""
-        return nl.gradient_descent(kernel, data, start, step=self.step, iterations=self.iterations, **how)
+        """Without batches the seed is not used."""
+        return nl.gradient_descent(kernel, data, start, **self.values(), **how)
 
 
 @dataclass(frozen=True)
@@ -308,22 +379,105 @@ class StochasticGradientDescent(GradientDescent):
     def descend(
         self, kernel: nl.Kernel, data: Array, start: Array, seed: np.random.SeedSequence, **how: Any
     ) -> nl.Descent:
-        """Batches from the seed of their own axis."""
-        return nl.stochastic_gradient_descent(
-            kernel,
-            data,
-            start,
-            step=self.step,
-            iterations=self.iterations,
-            batch_size=self.batch_size,
-            seed=seed,
-            **how,
+        """Batches are drawn from the seed of their own axis."""
+        return nl.stochastic_gradient_descent(kernel, data, start, seed=seed, **self.values(), **how)
+
+
+@dataclass(frozen=True)
+class Stay(Descent):
+    """No descent: the optimised sample is the initial sample."""
+
+    kind: ClassVar[str] = "none"
+
+    @property
+    def steps(self) -> int:
+        """None."""
+        return 0
+
+    def descend(
+        self, kernel: nl.Kernel, data: Array, start: Array, seed: np.random.SeedSequence, **how: Any
+    ) -> nl.Descent:
+        """The start."""
+        return _unrecorded(start, 0)
+
+
+@dataclass(frozen=True)
+class Descend(Descent):
+    """Any objective by any step rule; without ``batch_size`` the gradient is exact."""
+
+    kind: ClassVar[str] = "descend"
+    objective: str = setting(choices=tuple(OBJECTIVES))
+    rule: nl.FixedStep | nl.Adam | nl.LBFGS = setting(slot=RULES)
+    iterations: int = setting(at_least=0, at_most=10**9)
+    batch_size: int | None = setting(None, at_least=1)
+
+    @property
+    def steps(self) -> int:
+        """T."""
+        return self.iterations
+
+    @property
+    def drifts(self) -> bool:
+        """Steps that adapt let rounding errors grow."""
+        return isinstance(self.rule, nl.Adam | nl.LBFGS)
+
+    @property
+    def lowers(self) -> str:
+        """Its objective, if it is stored."""
+        return _lowered(self.objective)
+
+    def descend(
+        self, kernel: nl.Kernel, data: Array, start: Array, seed: np.random.SeedSequence, *, constant: float, **how: Any
+    ) -> nl.Descent:
+        """The objective's value is recorded without a constant."""
+        objective = OBJECTIVES[self.objective](kernel, data)
+        return nl.descend(
+            objective, start, self.rule, iterations=self.iterations, batch_size=self.batch_size, seed=seed, **how
         )
 
 
-# -- registries ------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class FindLandmarks(Descent):
+    """:func:`nystrom_lib.find_landmarks` from the initial sample on; ``iterations=None`` leaves T to its rules."""
 
-DATA_SOURCES = registry(BiGaussian, Abalone, Magic, MiniBooNE, File, Given)
-KERNELS = registry(Gaussian, Matern, RationalQuadratic, Polynomial)
-INITIAL_SAMPLES: dict[str, type[InitialSample]] = registry(Uniform)
-DESCENTS: dict[str, type[Descent]] = registry(GradientDescent, StochasticGradientDescent)
+    kind: ClassVar[str] = "find-landmarks"
+    method: str = setting("auto", choices=("auto", *OBJECTIVES))
+    iterations: int | None = setting(None, at_least=0, at_most=10**9)
+
+    @property
+    def steps(self) -> int:
+        """T, or 0."""
+        return self.iterations or 0
+
+    @property
+    def drifts(self) -> bool:
+        """Its steps adapt."""
+        return True
+
+    @property
+    def lowers(self) -> str:
+        """The objective of its method."""
+        return _lowered(self.method)
+
+    def descend(
+        self, kernel: nl.Kernel, data: Array, start: Array, seed: np.random.SeedSequence, **how: Any
+    ) -> nl.Descent:
+        """Nothing is recorded on the way."""
+        landmarks = nl.find_landmarks(
+            kernel, data, len(start), method=self.method, iterations=self.iterations, seed=seed, start=start,
+            progress=how.get("progress"),
+        )  # fmt: skip
+        return _unrecorded(landmarks.sample, landmarks.steps)
+
+
+def _lowered(objective: str) -> str:
+    return {nl.RadialSKD.name: "R", nl.WeightedSKD.name: ""}.get(objective, "error")
+
+
+def _unrecorded(sample: Array, steps: int) -> nl.Descent:
+    return nl.Descent(sample, np.empty(0), np.empty(0, dtype=np.int64), None, steps)
+
+
+DESCENTS = Registry({
+    each.kind: each for each in (GradientDescent, StochasticGradientDescent, Stay, Descend, FindLandmarks)
+})  # fmt: skip

@@ -1,31 +1,19 @@
-"""One experiment of the kind in Section 4: everything that determines its numbers, and nothing else."""
+"""The configuration of an experiment as in Section 4: everything that its numbers depend on."""
 
 from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
 
+import nystrom_lib as nl
+
 from .. import wording
 from ..errors import ConfigurationError
-from ..settings import Plain, Settings, canonical_json, read_json, setting
-from .components import (
-    DATA_SOURCES,
-    DESCENTS,
-    INITIAL_SAMPLES,
-    KERNELS,
-    DataSource,
-    Descent,
-    InitialSample,
-    KernelFamily,
-    Uniform,
-)
-from .part import Part as Part  # in the registry of data sources from here on
-from .scikit_learn import ScikitLearnCentres as ScikitLearnCentres
-from .scikit_learn import ScikitLearnData as ScikitLearnData
-from .seams import FindLandmarks as FindLandmarks
+from ..settings import Plain, Settings, canonical_json, setting
+from .components import DATA_SOURCES, DESCENTS, INITIAL_SAMPLES, KERNELS, DataSource, Descent, InitialSample, Uniform
 
-#: Part of every fingerprint: a change in what a configuration *means* changes this number. A setting that is added
-#: does not; it is declared ``newer``, so that what is stored without it is still found.
+#: Part of every fingerprint. It changes if the meaning of a configuration changes, not if a setting is added: that is
+#: declared ``newer``, so that results stored without it are still found.
 FORMAT = 1
 
 NORMS = tuple(wording.NORMS)
@@ -50,7 +38,7 @@ class Record(Settings):
     path: bool = False
 
     def check(self) -> None:
-        """Each repetition once, in order: two ways to say the same would be two fingerprints."""
+        """Each repetition once, in order: equal records must have equal fingerprints."""
         if list(self.repetitions) != sorted(set(self.repetitions)):
             given = list(self.repetitions)
             raise ConfigurationError("repetitions", f"is {given}; give each once, in increasing order.")
@@ -66,7 +54,7 @@ class Experiment(Settings):
     ----------
     data : DataSource
         The multiset D.
-    kernel : KernelFamily
+    kernel : Kernel
         The kernel K.
     n : int
         The number of landmark points.
@@ -89,7 +77,7 @@ class Experiment(Settings):
     """
 
     data: DataSource = setting(slot=DATA_SOURCES)
-    kernel: KernelFamily = setting(slot=KERNELS)
+    kernel: nl.Kernel = setting(slot=KERNELS)
     n: int = setting(at_least=1, at_most=10**6)
     descent: Descent = setting(slot=DESCENTS)
     m: int = setting(1, at_least=1, at_most=10**6)
@@ -120,15 +108,6 @@ class Experiment(Settings):
         plain = self.to_plain()
         del plain["m"]
         return _sha256(plain)
-
-    def to_json(self) -> str:
-        """Canonical JSON."""
-        return canonical_json(self.to_plain())
-
-    @classmethod
-    def from_json(cls, text: str) -> Experiment:
-        """Read JSON, strictly."""
-        return cls.from_plain(read_json(text))
 
 
 def _sha256(plain: Plain) -> str:

@@ -14,17 +14,11 @@ from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
 
+from nystrom_lib import Gaussian
+
 from ..errors import ConfigurationError
 from ..wording import did_you_mean
-from .components import (
-    Abalone,
-    BiGaussian,
-    Gaussian,
-    GradientDescent,
-    Magic,
-    MiniBooNE,
-    StochasticGradientDescent,
-)
+from .components import Abalone, BiGaussian, GradientDescent, Magic, MiniBooNE, StochasticGradientDescent
 from .config import Experiment, Record
 
 #: The seed of all of them: the paper's number in the arXiv.

@@ -10,23 +10,31 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from nystrom_lib import LBFGS, Adam, FixedStep, Gaussian, Momentum
+
 from ..errors import ConfigurationError
 from ..wording import did_you_mean
 from .components import (
+    SIZES,
     Abalone,
     BiGaussian,
+    Chosen,
     DataSource,
+    Descend,
     Descent,
-    Gaussian,
+    FindLandmarks,
     InitialSample,
     Magic,
+    ScikitLearnCentres,
+    ScikitLearnData,
+    Stay,
     Uniform,
+    part_of,
 )
 from .config import Experiment, Record
 from .paper import PAPER, SEED
-from .part import part_of
-from .scikit_learn import SIZES, ScikitLearnCentres, ScikitLearnData
-from .seams import LBFGS, Adam, Chosen, Descend, FindLandmarks, FixedStep, Momentum, Rule, Stay
+
+Rule = FixedStep | Adam | LBFGS
 
 #: Repetitions of each experiment.
 M = 11

@@ -42,7 +42,7 @@ class Problem:
 
     experiment: Experiment
     dataset: nl.datasets.Dataset
-    kernel: Any
+    kernel: nl.Kernel
     matrix: Array | None
     constants: Mapping[str, float] = field(default_factory=dict)
 
@@ -66,7 +66,7 @@ def prepare(
 ) -> Problem:
     """Everything that is done once: data, K if it is worth keeping, and the constants unless they are known."""
     dataset = load_data(experiment, dataset)
-    kernel = experiment.kernel.build()
+    kernel = experiment.kernel
     keeps = set(experiment.norms) - {"trace"} and 8 * dataset.N**2 <= LARGEST_MATRIX_BYTES
     matrix = kernel.matrix(dataset.X) if keeps else None
     if constants is None:
@@ -75,7 +75,7 @@ def prepare(
 
 
 def compute_constants(
-    experiment: Experiment, dataset: nl.datasets.Dataset, kernel: Any, matrix: Array | None
+    experiment: Experiment, dataset: nl.datasets.Dataset, kernel: nl.Kernel, matrix: Array | None
 ) -> dict[str, float]:
     """‖K‖_F² and the best rank-n errors, as far as the experiment asks for them."""
     constants = {}

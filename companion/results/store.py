@@ -81,7 +81,8 @@ class Store:
         self.path = store_path(folder, experiment, data_sha256)
         self.session: int | None = None
         self._began = time.monotonic()
-        description = {"series": experiment.series, "experiment": experiment.to_json(), "data_sha256": data_sha256}
+        plain = canonical_json(experiment.to_plain())
+        description = {"series": experiment.series, "experiment": plain, "data_sha256": data_sha256}
         with _named_errors(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             if not self.path.exists():

@@ -25,11 +25,11 @@ import nystrom_lib as nl
 
 from ..atomic_write import write_text
 from ..choices import STARTS
+from ..experiments.components import Stay
 from ..experiments.outcome import Array
 from ..experiments.paper import SEED
 from ..experiments.problems import CENTRES, PROBLEMS, TRIED_STARTS, start, tried
 from ..experiments.protocol import load_data
-from ..experiments.seams import Stay
 from ..experiments.seeds import Axis, seed_for
 from ..results import provenance
 from .others import OTHERS, installed

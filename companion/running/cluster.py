@@ -8,6 +8,7 @@ another, and they come out the same.
 from __future__ import annotations
 
 import asyncio
+import json
 import queue
 import threading
 import warnings
@@ -30,6 +31,7 @@ from ..experiments.outcome import Outcome
 from ..experiments.protocol import Problem, prepare, repetition
 from ..results import provenance
 from ..results.store import Store
+from ..settings import canonical_json
 from .runner import complete, left_to_do, ready
 from .workers import Workers, describe, is_cluster_error
 
@@ -111,7 +113,8 @@ def run_there(
     with connection(address) as client:
         sent = client.scatter(dataset, broadcast=True) if isinstance(experiment.data, Given) else None
         constants = store.constants() or dict(ready(experiment, dataset, store, threads).constants)
-        order = Order(experiment.to_json(), dataset.sha256, tuple(constants.items()), alone=len(pending) == 1)
+        plain = canonical_json(experiment.to_plain())
+        order = Order(plain, dataset.sha256, tuple(constants.items()), alone=len(pending) == 1)
         backend = Cluster(client, order, sent)
         shared = {"repetitions": backend.threads, "each": 1}
         store.begin_session(provenance.session(where="cluster", threads=shared, workers=_machines(client)))
@@ -215,7 +218,7 @@ def _problem(order: Order, dataset: nl.datasets.Dataset | None) -> Problem:
     with _lock:
         if key not in _prepared:
             _prepared.clear()
-            _prepared[key] = prepare(Experiment.from_json(order.experiment), dataset, constants={})
+            _prepared[key] = prepare(Experiment.from_plain(json.loads(order.experiment)), dataset, constants={})
         problem = _prepared[key]
     if problem.dataset.sha256 != order.data_sha256:
         raise DataMismatchError(

@@ -88,7 +88,7 @@ def time_pieces(experiment: Experiment, dataset: nl.datasets.Dataset, steps: int
     steps : int
         How many steps to time; the seconds of all T are scaled from these.
     """
-    kernel, data, whole = experiment.kernel.build(), dataset.X, experiment.descent.steps
+    kernel, data, whole = experiment.kernel, dataset.X, experiment.descent.steps
     start = experiment.initial.draw(kernel, data, experiment.n, seed_for(experiment.seed, Axis.INITIAL_SAMPLE))
     steps = min(steps, whole)
 

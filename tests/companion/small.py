@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 
 from companion.errors import StoreError
-from companion.experiments.components import BiGaussian, Gaussian, StochasticGradientDescent
+from companion.experiments.components import BiGaussian, StochasticGradientDescent
 from companion.experiments.config import Experiment, Record
 from companion.experiments.outcome import Outcome
 from companion.results.store import Store
 from companion.results.table import Results
 from companion.running.runner import run
+from nystrom_lib import Gaussian
 
 #: A repetition takes some milliseconds; R, all norms, a curve and a path are there.
 EXPERIMENT = Experiment(

@@ -79,7 +79,7 @@ KNOWN = "known: n, rho, ns, rhos, norms, again, file, most."
         ("rho", "1e400", "rho is inf; it must be a number, above 0."),
         ("ns", "1,0", "ns is [1, 0]; it must be a list of whole numbers, each at least 1."),
         ("ns", "[1, 2", "ns is ['[1, 2']; it must be a list of whole numbers, each at least 1."),
-        ("ns", "null", "ns is [null]; it must be a list of whole numbers, each at least 1."),
+        ("ns", None, "ns is null; it must be a list of whole numbers, each at least 1."),
         ("again", "1", "again is 1; it must be true or false."),
         ("again", "yes", "again is 'yes'; it must be true or false."),
         ("most", "0", "most is 0; it must be a whole number, at least 1, or null."),

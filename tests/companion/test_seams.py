@@ -1,6 +1,5 @@
 """Objective, step rule and start as parts of an experiment; the paper's stay what they are."""
 
-
 import nystrom_lib as nl
 from companion.experiments.config import Experiment
 from companion.experiments.problems import PROBLEMS, descent_by, problem, tried
@@ -14,7 +13,7 @@ def test_the_paper_s_problems_are_the_paper_s() -> None:
     for this in PROBLEMS.values():
         if this.paper is not None:
             experiment = PAPER[this.paper]
-            assert (experiment.data, experiment.n, experiment.kernel.to_plain()["rho"]) == (this.data, this.n, this.rho)
+            assert (experiment.data, experiment.n, experiment.kernel.parameters["rho"]) == (this.data, this.n, this.rho)
 
 
 def small(descent, by="uniform", **how) -> Experiment:

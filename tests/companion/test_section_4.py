@@ -8,12 +8,12 @@ import pytest
 import nystrom_lib as nl
 from companion import ConfigurationError, VerificationError, run
 from companion.chapters import abalone, bigaussian, magic, miniboone
-from companion.experiments.components import BiGaussian, Gaussian, Magic, StochasticGradientDescent
+from companion.experiments.components import BiGaussian, Magic, Part, StochasticGradientDescent
 from companion.experiments.config import Experiment, Record
 from companion.experiments.paper import PAPER
-from companion.experiments.part import Part
 from companion.results.table import Results
 from companion.studies import large_descent
+from nystrom_lib import Gaussian
 
 SMALL = Experiment(
     data=BiGaussian(N=120, seed=1),
@@ -66,7 +66,7 @@ def test_a_part_of_the_data_is_a_draw_from_it() -> None:
     assert {tuple(row) for row in found.X} <= {tuple(row) for row in whole.X}
     assert np.array_equal(part.load(3).X, found.X) and not np.array_equal(part.load(4).X, found.X)
     experiment = SMALL.replace(data=part)
-    assert Experiment.from_json(experiment.to_json()) == experiment
+    assert Experiment.from_plain(experiment.to_plain()) == experiment
     with pytest.raises(ConfigurationError, match="N is 20,000"):
         Part(of=Magic(), N=20_000).load(0)
     with pytest.raises(ConfigurationError, match="itself a part"):

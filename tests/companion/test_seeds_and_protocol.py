@@ -85,7 +85,7 @@ def test_data_in_memory() -> None:
     dataset = nl.datasets.from_array(np.random.default_rng(0).normal(size=(40, 3)))
     experiment = EXPERIMENT.replace(data=Given(sha256=dataset.sha256))
     assert prepare(experiment, dataset).dataset is dataset
-    with pytest.raises(DataMismatchError, match="must be handed over as dataset="):
+    with pytest.raises(DataMismatchError, match="must be passed as dataset="):
         prepare(experiment)
     with pytest.raises(DataMismatchError, match="dataset has sha256"):
         prepare(experiment, nl.datasets.bigaussian(50))

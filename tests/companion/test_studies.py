@@ -190,7 +190,7 @@ def test_R_and_the_trace_factor_are_those_of_the_samples_kept(tmp_path):
     results = run(experiment, tmp_path, threads=1, progress=False)
     data = experiment.data.load(experiment.seed).X
     found, (iterations, path) = recorded_descent(1.0, results, data), results.path(0)
-    kernel, last = experiment.kernel.build(), path[-1]
+    kernel, last = experiment.kernel, path[-1]
     assert found.iterations.tolist() == iterations.tolist()
     assert found.R[-1] == pytest.approx(nl.radial_skd(kernel, data, last), rel=1e-9)
     assert found.E_tr[-1] == pytest.approx(nl.approximation_factors(kernel, data, last, norms="trace").trace, rel=1e-6)

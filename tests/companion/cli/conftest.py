@@ -14,9 +14,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from companion.cli import nystrom
-from companion.experiments.components import BiGaussian, Gaussian, StochasticGradientDescent
+from companion.experiments.components import BiGaussian, StochasticGradientDescent
 from companion.experiments.config import Experiment, Record
 from companion.running.runner import run
+from nystrom_lib import Gaussian
 
 #: ``nystrom`` as a process of its own.
 COMMAND = [sys.executable, "-m", "companion"]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import nbformat
 
+import nystrom_lib as nl
 from companion.chapters import Chapter
 from companion.figures import style
 from companion.settings import Settings, setting
@@ -76,12 +77,12 @@ def fail(how):
 
 
 def experiment(p):
-    from companion.experiments.components import BiGaussian, Gaussian, GradientDescent
+    from companion.experiments.components import BiGaussian, GradientDescent
     from companion.experiments.config import Experiment
 
     return Experiment(
         data=BiGaussian(N=200),
-        kernel=Gaussian(rho=p.rho),
+        kernel=nl.Gaussian(rho=p.rho),
         n=p.n,
         descent=GradientDescent(step=1e-5, iterations=p.iterations),
         m=p.m,

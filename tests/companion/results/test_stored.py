@@ -18,13 +18,14 @@ import pytest
 from scipy.spatial.distance import cdist
 
 import nystrom_lib as nl
-from companion.experiments.components import Gaussian, MiniBooNE
+from companion.experiments.components import MiniBooNE
 from companion.experiments.paper import PAPER
 from companion.experiments.protocol import load_data
 from companion.experiments.seeds import Axis, seed_for
 from companion.results.table import Results
 from companion.results.tolerances import Tolerance, tolerance_for
 from companion.running.verifying import verify
+from nystrom_lib import Gaussian
 
 ROOT = Path(__file__).resolve().parents[3]
 FOLDER = ROOT / "results"
