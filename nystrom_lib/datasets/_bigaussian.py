@@ -37,21 +37,21 @@ def bigaussian(
 
     Parameters
     ----------
-    N : int
-        How many points, at least 2.
-    seed : int, sequence of int, numpy.random.SeedSequence or None
+    N
+        The number of points, at least 2.
+    seed
         For ``numpy.random.default_rng``; None for fresh entropy.
-    modes : array of shape (number of modes, d)
-        The means, all equally likely.
-    covariance : float or array of shape (d, d)
-        Of each Gaussian; a number is a multiple of the identity.
-    half_width : float
+    modes
+        The means, a row each, all equally likely.
+    covariance
+        The covariance of each Gaussian; a number is a multiple of the identity.
+    half_width
         Half the side of the square (or cube) about the origin; ``inf`` for no restriction.
 
     Returns
     -------
     Dataset
-        ``removed`` holds the number of draws outside the square. The points are not standardised.
+        ``removed`` has the number of draws outside the square. The points are not standardised.
 
     Examples
     --------
@@ -101,10 +101,10 @@ def _checked_covariance(covariance: ArrayLike, d: int) -> FloatArray:
 def _draw(
     rng: np.random.Generator, N: int, modes: FloatArray, covariance: FloatArray, half_width: float
 ) -> tuple[FloatArray, int]:
-    """Draw until N points are inside; return them and the number of draws.
+    """N points inside the square, and the number of draws.
 
-    Each draw takes from the generator, bit for bit, what the authors' ``rng.choice(['A', 'B'])`` and
-    ``rng.multivariate_normal(mode, covariance)`` take, but the covariance is factored only once.
+    Bit for bit the authors' ``rng.choice(['A', 'B'])`` and ``rng.multivariate_normal(mode, covariance)``, but the
+    covariance is factored only once.
     """
     u, s, _ = np.linalg.svd(covariance)
     factor = (u * np.sqrt(s)).T

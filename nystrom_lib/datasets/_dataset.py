@@ -31,11 +31,6 @@ def cache_folder() -> Path:
 
     The environment variable NYSTROM_CACHE names it; otherwise it is in the platform's folder for caches.
 
-    Returns
-    -------
-    Path
-        The folder.
-
     Examples
     --------
     >>> from nystrom_lib.datasets import cache_folder
@@ -58,11 +53,6 @@ def sha256_of(X: NDArray[Any]) -> str:
 
     The matrix is read in blocks: it may be a memory map larger than memory.
 
-    Returns
-    -------
-    str
-        64 hexadecimal digits.
-
     Examples
     --------
     >>> import numpy as np
@@ -80,27 +70,6 @@ def sha256_of(X: NDArray[Any]) -> str:
 class Dataset:
     """Points with their provenance.
 
-    Attributes
-    ----------
-    X : numpy.ndarray
-        The points, one per row: float64, C-contiguous, read-only.
-    name : str
-        What to call the data in a title. A stand-in has "stand-in" in its name.
-    sha256 : str
-        Hash of ``X`` as `sha256_of` computes it.
-    removed : tuple of (str, int)
-        The steps of the cleaning in order: the reason, and how many rows it removed.
-    stand_in : bool
-        True if these are not the data named, but artificial data of the same shape.
-    citation, licence : str
-        Whom to credit, and the terms.
-    columns : tuple of str
-        The name of each column of ``X``.
-    source : str
-        Where the values came from and what was done to them.
-    mean, scale : numpy.ndarray or None
-        What the columns were standardised with, ``X`` being (source − mean) / scale; None if they were not.
-
     Examples
     --------
     >>> from nystrom_lib.datasets import magic
@@ -108,16 +77,16 @@ class Dataset:
     Dataset('MAGIC', N=18905, d=10, removed=115, sha256=...)
     """
 
-    X: FloatArray
-    name: str
-    sha256: str
-    removed: Removed
-    stand_in: bool
+    X: FloatArray  #: the points, one per row: float64, C-contiguous, read-only
+    name: str  #: for titles; that of a stand-in says so
+    sha256: str  #: of ``X``, by `sha256_of`
+    removed: Removed  #: the steps of the cleaning: the reason, and the number of rows it removed
+    stand_in: bool  #: whether these are artificial data of the same shape as the data named
     citation: str
     licence: str
-    columns: tuple[str, ...]
-    source: str
-    mean: FloatArray | None = None
+    columns: tuple[str, ...]  #: the name of each column of ``X``
+    source: str  #: where the values came from and what was done to them
+    mean: FloatArray | None = None  #: if standardised, ``X`` is (source − mean) / scale
     scale: FloatArray | None = None
 
     @property

@@ -65,29 +65,21 @@ def miniboone(
 ) -> Dataset:
     """The MiniBooNE data, 129,592 events with 50 attributes, or a labelled stand-in.
 
-    The file is looked for in this order: ``path``; the environment variable NYSTROM_MINIBOONE; the cache, where
-    `fetch_miniboone` puts it. If it is in none of them, artificial data of the same shape are returned, and
-    ``name``, ``stand_in``, ``citation`` and ``columns`` say so. The network is never used.
-
     Parameters
     ----------
-    path : path, optional
-        MiniBooNE_PID.txt, the repository's zip archive of it, or a folder that holds one of them.
-    stand_in : {"auto", "never", "always"}
-        Whether to fall back on the stand-in, to fail instead, or to use it in any case.
-    sha256 : str or None
-        What the text must hash to. None takes any file of the right layout, under the name
-        "MiniBooNE (unverified file)".
-    clean : bool
+    path
+        MiniBooNE_PID.txt, the repository's zip archive of it, or a folder that holds one of them. By default the file
+        named by the environment variable NYSTROM_MINIBOONE, or that in the cache (`fetch_miniboone`). The network is
+        never used.
+    stand_in
+        Where there is no file: ``"auto"`` gives artificial data of the same shape, and ``name``, ``stand_in``,
+        ``citation`` and ``columns`` say so; ``"never"`` raises an error. ``"always"`` gives them in any case.
+    sha256
+        The hash of the text. None allows any file of the right layout, under the name "MiniBooNE (unverified file)".
+    clean
         Whether to remove the 471 rows with missing values and the one clear outlier.
-    standardise : bool
-        Whether to rescale each column, after the cleaning, to zero mean and unit variance.
-    ddof : {0, 1}
-        The variance has the divisor N − ddof. The paper does not say which; the difference is negligible.
-
-    Returns
-    -------
-    Dataset
+    standardise, ddof
+        As for :func:`abalone`.
 
     Examples
     --------
@@ -133,16 +125,10 @@ def miniboone_sample(
 
     Parameters
     ----------
-    path : path, optional
+    path
         The file, where it was downloaded by hand. Its sha256 is checked.
-    standardise : bool
-        Whether to rescale each column, after the cleaning, to zero mean and unit variance.
-    ddof : {0, 1}
-        The variance has the divisor N − ddof.
-
-    Returns
-    -------
-    Dataset
+    standardise, ddof
+        As for :func:`abalone`.
 
     Examples
     --------
@@ -177,20 +163,20 @@ def fetch_miniboone(
 ) -> Path:
     """Fetch the MiniBooNE data from the UCI repository into the cache.
 
-    The text is unpacked and its sha256 checked before it is moved into the cache: an interrupted transfer changes
-    nothing, and a failed one is tried again. If the right file is in the cache, the network is not used.
+    The text is unpacked and its sha256 checked before it is moved into the cache (an atomic write), and a failed
+    transfer is tried again. If the right file is in the cache, the network is not used.
 
     Parameters
     ----------
-    url : str
+    url
         The repository's zip archive, or the text itself.
-    sha256 : str
-        Of the text inside the archive.
-    retries : int
+    sha256
+        The hash of the text inside the archive.
+    retries
         How often to try again, after 1, 2, 3, … seconds.
-    timeout : float
+    timeout
         Seconds of silence after which a transfer counts as failed.
-    progress : bool, optional
+    progress
         Whether to show a progress bar; by default if standard error is a terminal.
 
     Returns
@@ -321,14 +307,9 @@ def _clean(X: FloatArray) -> tuple[FloatArray, tuple[tuple[str, int], ...]]:
 
 
 def _draw_stand_in() -> FloatArray:
-    """129,592 points with 50 features, the same on every machine and in every run.
+    """129,592 points with 50 features: two classes that overlap, six common factors, skewed and heavy-tailed features.
 
-    Two classes overlap; six common factors carry most of the variance; features are skewed and have heavy tails of
-    unequal weight. The weights were chosen so that the spread of the features' central halves, in units of their
-    standard deviations, is about that of MiniBooNE (0.85 of a Gaussian's at the median).
-
-    Only additions, products, quotients and square roots act on the random numbers: unlike exponentials and matrix
-    products, they round in the same way everywhere.
+    Deterministic on every machine: only additions, products, quotients and square roots act on the random numbers.
     """
     rng = np.random.default_rng(STAND_IN_SEED)
     shape = (STAND_IN_ROWS, len(NAMES))

@@ -45,36 +45,22 @@ def from_array(data: Any, **options: Unpack[Options]) -> Dataset:
 
     Parameters
     ----------
-    data : numpy.ndarray, pandas.DataFrame or pandas.Series
-        A row per point. A memory map of float64 is used as it is, not copied, with ``standardise=False``, nothing
-        missing and all columns.
-    columns : list of str or int, optional
-        The columns to use, in this order, by name or by number from 0; all by default. Columns that do not
-        hold numbers are refused, unless they are not among the chosen.
-    without : list of str or int
-        Columns to leave out.
-    missing : {"drop", "keep", "refuse"}
-        What to do with rows in which a chosen column has no value: leave them out (default), keep them with
-        the mean of the column in the place of the value, or fail. ``removed`` reports how many there were.
-    missing_codes : list of float or str
-        What else stands for a missing value, for example -999 or "?".
-    one_hot : bool
+    data
+        An array, DataFrame or Series with a row per point. A memory map of float64 is not copied with
+        ``standardise=False``, nothing missing and all columns.
+    columns, without
+        The columns to use, in this order, and those to leave out, by name or by number from 0. All must hold numbers.
+    missing
+        Rows with missing values: ``"drop"`` leaves them out (default), ``"keep"`` keeps them with the mean of the
+        column in place of the value, ``"refuse"`` raises an error. ``removed`` reports how many there were.
+    missing_codes
+        Values that stand for a missing value, for example -999 or "?".
+    one_hot
         Whether to replace columns of words: a column of 0 and 1 for every word, named ``column=word``.
-    standardise : bool
-        Whether to rescale each column to zero mean and unit variance.
-    ddof : {0, 1}
-        The variance has the divisor N − ddof.
-    name, citation, licence : str
+    standardise, ddof
+        As for :func:`abalone`.
+    name, citation, licence
         How to present the data.
-
-    Returns
-    -------
-    Dataset
-
-    Raises
-    ------
-    ValueError
-        If a column is constant, infinite or not of numbers, or if fewer than two rows are left.
 
     Examples
     --------
@@ -110,24 +96,20 @@ def from_file(
 
     Parameters
     ----------
-    path : path
-        Its suffix decides how it is read: .csv, .tsv, .txt, .data, .dat (each perhaps with .gz, .bz2 or .xz),
-        .parquet, .npy, .npz. An .npy file is mapped, not loaded.
-    separator : str, optional
-        Between the fields of a text file, one character, where a blank stands for any run of blanks. By default that
-        of comma, semicolon, tabulator, bar and blank which makes as many fields of every line, and numbers of most.
-        Where it is not the comma, numbers may have a decimal comma.
-    header : bool, optional
+    path
+        The suffix decides how it is read: .csv, .tsv, .txt, .data, .dat (each perhaps with .gz, .bz2 or .xz),
+        .parquet, .npy (mapped, not loaded), .npz.
+    separator
+        One character between the fields of a text file; a blank stands for any run of blanks. By default the one of
+        comma, semicolon, tab, bar and blank that splits every line into the same number of fields, most of them
+        numbers. Unless it is the comma, numbers may have a decimal comma.
+    header
         Whether the first line of a text file names the columns. By default it does if it holds no number.
-    array : str, optional
+    array
         Which array of an .npz file, if it holds several.
     **options
         As for `from_array`: columns, without, missing, missing_codes, one_hot, standardise, ddof, name, citation,
         licence.
-
-    Returns
-    -------
-    Dataset
 
     Examples
     --------

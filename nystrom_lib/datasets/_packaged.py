@@ -59,25 +59,17 @@ def abalone(
 ) -> Dataset:
     """The Abalone data: 4,175 molluscs with eight attributes.
 
-    The paper speaks of the eight attributes, without naming them. The repository lists sex and seven
-    measurements as attributes and the number of rings as the target.
-
     Parameters
     ----------
-    attributes : {"sex", "rings"}
-        The eighth attribute beside the seven measurements. "sex" (default) comes first, as in the file,
-        coded F, I, M = 1, 2, 3; "rings" comes last.
-    clean : bool
-        Whether to remove the two clear outliers, the two molluscs higher than 0.5 (0.515 and 1.130). The
-        file also has two of height 0; they are not outliers of any column and stay.
-    standardise : bool
+    attributes
+        The eighth attribute beside the seven measurements, which the paper does not name: ``"sex"`` comes first, as in
+        the file, coded F, I, M = 1, 2, 3; ``"rings"`` (the repository's target) comes last.
+    clean
+        Whether to remove the two clear outliers, the molluscs higher than 0.5 (0.515 and 1.130).
+    standardise
         Whether to rescale each column, after the cleaning, to zero mean and unit variance.
-    ddof : {0, 1}
-        The variance has the divisor N − ddof. The paper does not say which; the difference is negligible.
-
-    Returns
-    -------
-    Dataset
+    ddof
+        The variance has the divisor N − ddof, with 0 or 1. The paper does not say which.
 
     Examples
     --------
@@ -105,16 +97,10 @@ def magic(*, clean: bool = True, standardise: bool = True, ddof: int = 0) -> Dat
 
     Parameters
     ----------
-    clean : bool
-        Whether to remove the 115 repeated events; of equal ones the first stays.
-    standardise : bool
-        Whether to rescale each column, after the cleaning, to zero mean and unit variance.
-    ddof : {0, 1}
-        The variance has the divisor N − ddof. The paper does not say which; the difference is negligible.
-
-    Returns
-    -------
-    Dataset
+    clean
+        Whether to remove the 115 repeated events; of equal ones the first is kept.
+    standardise, ddof
+        As for :func:`abalone`.
 
     Examples
     --------
