@@ -33,6 +33,7 @@ ALL = ("trace", "frobenius", "spectral")
 _SIX_DIGITS = 3e-7  # a relative error of the trace error that calls for more than double precision
 _AFFORDABLE = 5e8  # double-double products we are willing to do
 _SIDE = 512  # points of a tile of K: a tile, 2 MB, fits the second-level cache twice
+_TILES = 32  # between which Ctrl-C is noticed
 _DENSE = 20_000  # up to this many points, an N × N matrix is held in memory (3.2 GB)
 _WHOLE_SPECTRUM = 5_500  # up to this many points, all eigenvalues are computed
 _SOON = 2_500  # from this many points on a few of them are found much sooner
@@ -141,29 +142,33 @@ def nystrom_errors(
     check.choice("precision", precision, ("auto", "double", "extended"))
     if precision == "extended" and kernel._family == profiles.CUSTOM:
         raise ValueError("precision is 'extended'; it is available for the built-in kernels only.")
-    if points is not None or neighbours is not None or isinstance(data, Source):
-        if asked != ("trace",):
-            raise ValueError(
-                f"norms is {norms!r}; of a source, from some points, or from some neighbours, it must be 'trace'."
-            )
-        source = open_data(data)
-        sample = check.float_points("sample", sample, dimension=source.d)
-        if neighbours is not None and precision == "extended":
-            raise ValueError("precision is 'extended'; with neighbours it must be 'double' or 'auto'.")
-        if points is None:
-            return _trace_in_one_pass(kernel, source, sample, precision, neighbours)
-        points = check.integer("points", points, least=2)
-        return _trace_from(kernel, source, sample, precision, points, seed, as_confidence(confidence), neighbours)
-    kernel, data, sample = checked(kernel, data, sample)
-    K = _matrix(matrix, len(data))
+    if points is None and neighbours is None and not isinstance(data, Source):
+        kernel, data, sample = checked(kernel, data, sample)
+        return _errors_in_memory(kernel, data, sample, asked, _matrix(matrix, len(data)), precision)
+    if asked != ("trace",):
+        raise ValueError(
+            f"norms is {norms!r}; of a source, from some points, or from some neighbours, it must be 'trace'."
+        )
+    source = open_data(data)
+    sample = check.float_points("sample", sample, dimension=source.d)
+    if neighbours is not None and precision == "extended":
+        raise ValueError("precision is 'extended'; with neighbours it must be 'double' or 'auto'.")
+    if points is None:
+        return _trace_in_one_pass(kernel, source, sample, precision, neighbours)
+    points = check.integer("points", points, least=2)
+    return _trace_from(kernel, source, sample, precision, points, seed, as_confidence(confidence), neighbours)
+
+
+def _errors_in_memory(
+    kernel: Kernel, data: NDArray[Any], sample: Array, asked: tuple[str, ...], K: Array, precision: str
+) -> Errors:
+    """The norms from all the points."""
     features_needed = asked != ("trace",)
     features, residual, rank, used = _residuals(kernel, data, sample, precision, features_needed)
-    residual_norms: dict[str, float] = {}
-    if "trace" in asked:
-        residual_norms["trace"] = float(residual.sum())
+    norms = {"trace": float(residual.sum())}
     if features_needed:
-        residual_norms.update(_residual_norms(kernel, data, features, K, asked))
-    return _errors(residual_norms, asked, rank, used)
+        norms |= _residual_norms(kernel, data, features, K, asked)
+    return _errors(norms, asked, rank, used)
 
 
 def _residuals(
@@ -202,9 +207,7 @@ def residuals_of(kernel: Kernel, data: NDArray[Any], sample: Array) -> Array:
     return _residuals(kernel, data, sample, "auto")[1]
 
 
-def _trace_in_one_pass(
-    kernel: Kernel, source: Source, sample: Array, precision: str, neighbours: int | None
-) -> Errors:
+def _trace_in_one_pass(kernel: Kernel, source: Source, sample: Array, precision: str, neighbours: int | None) -> Errors:
     """The trace error block by block, with one factor of K_S; it is N that decides whether 32 digits are afforded."""
     task = _BlockTrace(kernel, sample, neighbours)
     approximation = task.approximation
@@ -330,10 +333,10 @@ def _residual_tiles(kernel: Kernel, data: NDArray[Any], features: Array, K: Arra
     centre = _sums.middle(data[:4096]) if kernel.radial else np.zeros(d)
     block = kernel._block(profiles.VALUE)
 
-    def tile(first: int, count: int, step: int, p: Array) -> None:
+    def tile(first: int, count: int, step: int, begin: int, p: Array) -> None:
         """Σ (K_ij − ⟨f_i, f_j⟩)² of tiles of the upper half, twice off the diagonal."""
         entries = np.empty((_SIDE, _SIDE))
-        for item in range(first, count, step):
+        for item in range(begin + first, begin + count, step):
             I, J = pairs[item]
             a, b = slice(I * _SIDE, (I + 1) * _SIDE), slice(J * _SIDE, (J + 1) * _SIDE)
             product = features[a] @ features[b].T
@@ -349,7 +352,8 @@ def _residual_tiles(kernel: Kernel, data: NDArray[Any], features: Array, K: Arra
                 E[a, b] = product
 
     with one_pool(N * N) as each, kernel._watched() as p:
-        each(tile, len(pairs), p)
+        for begin in range(0, len(pairs), _TILES):
+            each(tile, min(_TILES, len(pairs) - begin), begin, p)
     return float(totals.sum())
 
 

@@ -43,6 +43,8 @@ T = TypeVar("T")
 #: Beyond that α, 1 + r²/(2αℓ²) has so few digits that the Gaussian is nearer to the kernel than its own formula.
 LARGEST_RHO, LARGEST_LENGTH, LARGEST_ALPHA = 1e100, 1e60, 1e8
 
+_CALL = 2e9  # multiplications of one compiled call, during which Ctrl-C has to wait: about a second
+
 #: Where (1 + u)exp(−u) and (1 + u + u²/3)exp(−u) are exp(−1/2).
 ROOT32, ROOT52 = 1.3576766739458992, 1.9262524514893138
 
@@ -169,10 +171,13 @@ class Kernel:
     def _scalars(self, a: ArrayLike, b: ArrayLike | None, action: int) -> Array:
         a = check.float_points("a", a)
         b = a if b is None else check.float_points("b", b, dimension=a.shape[1], like="a")
-        out = np.empty((len(a), len(b)))
+        a, b, out = as_writable(a), as_writable(b), np.empty((len(a), len(b)))
+        rows = pairs.C * max(8, int(_CALL / (pairs.C * len(b) * (a.shape[1] + 10))))
         with one_pool(out.size) as each, self._watched() as p:
             block = self._block(action)
-            each(pairs.fill, -(-len(a) // pairs.C), self.radial, block, p, as_writable(a), as_writable(b), out)
+            for start in range(0, len(a), rows):
+                some = slice(start, start + rows)
+                each(pairs.fill, -(-len(a[some]) // pairs.C), self.radial, block, p, a[some], b, out[some])
         return out
 
     # -- derivatives of K², Eq. (4) and paper §2: left, right, diagonal
@@ -670,5 +675,3 @@ def require(kernel: Any) -> Kernel:
     check.instance("kernel", kernel, Kernel, "a kernel of nystrom_lib, such as Gaussian(rho=1.0)")
     known: Kernel = kernel
     return known
-
-

@@ -16,6 +16,8 @@ from ..approximation import room_for
 from ..criteria import nystrom_errors
 from .base import Evaluate, Indices, Objective
 
+_CALL = 2e9  # multiplications of one compiled call, during which Ctrl-C has to wait: about a second
+
 
 class TraceError(Objective):
     r"""The trace error :math:`\operatorname{tr}(\mathbf K-\hat{\mathbf K}(S))`, (C.1), and its gradient.
@@ -116,7 +118,7 @@ class TraceLoops:
         adam = adam or (np.empty(0), np.empty((0, 0)), np.empty(0))
         with one_pool(float(self.n * (self.n + points))) as each, kernel._watched(descent) as p:
             first = self._schedule, self.task, self.work, self._block, p, data
-            if each.threads == 1:
+            if each.threads == 1 and float(self.n) ** 2 * points < _CALL:
                 rows = 0, len(self._schedule)
                 trace.run(0, 1, 1, rows, *first, np.ascontiguousarray(batches), centre, sample, out, adam)
                 return

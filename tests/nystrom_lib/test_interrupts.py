@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import nystrom_lib as nl
-from nystrom_lib import _step_size
+from nystrom_lib import _step_size, _threads, criteria, kernels
+from nystrom_lib.objectives import trace_error
 
-INTERRUPTED = """
+#: How both programs begin.
+BEGIN = """
 import signal
 import numpy as np
 import nystrom_lib as nl
@@ -24,9 +28,12 @@ def stop(*_):
     raise Stop
 
 X = np.random.default_rng(0).normal(size=(20_000, 5))
+signal.signal(signal.SIGALRM, stop)
+"""
+
+INTERRUPTED = """
 objective = nl.LocalTraceError(nl.Gaussian(0.2), X)
 objective.gradient(X[:2500], np.arange(1000))
-signal.signal(signal.SIGALRM, stop)
 for k in range(12):
     signal.setitimer(signal.ITIMER_REAL, 0.1 + 0.01 * k)
     try:
@@ -36,11 +43,45 @@ for k in range(12):
 """
 
 
+def printed(program: str, root: Path) -> list[str]:
+    command = [sys.executable, "-c", BEGIN + program]
+    ended = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=300)
+    assert ended.returncode == 0, ended.stderr[-2000:]
+    return ended.stdout.split()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda X: nl.Gaussian(0.2).matrix(X),
+        lambda X: nl.nystrom_errors(nl.Gaussian(0.2), X, X[:20], "frobenius"),
+        lambda X: nl.TraceError(nl.Gaussian(0.2), X).gradient(X[:100]),
+    ],
+    ids=["matrix", "frobenius", "gradient"],
+)
+def test_large_calls_return_to_python_on_the_way(
+    call: Callable[[Any], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Catches a single compiled call for all of the work, during which Ctrl-C has to wait; the result is the same."""
+    X = np.random.default_rng(0).normal(size=(1200, 2))
+    expected, calls, share_out = call(X), [], _threads.Each.__call__
+
+    def counted(self: Any, *arguments: Any) -> None:
+        calls.append(arguments)
+        share_out(self, *arguments)
+
+    monkeypatch.setattr(_threads.Each, "__call__", counted)
+    for module, name, small in ((kernels, "_CALL", 1e6), (trace_error, "_CALL", 1e6), (criteria, "_TILES", 2)):
+        monkeypatch.setattr(module, name, small)
+    with nl.threads(1):
+        assert np.array_equal(call(X), expected) if isinstance(expected, np.ndarray) else str(call(X)) == str(expected)
+    assert len(calls) > 2
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGALRM")
 def test_interrupted_search_for_neighbours(root: Path) -> None:
     """Catches threads that are left behind with arrays that are freed, and an exception that gets lost."""
-    ended = subprocess.run([sys.executable, "-c", INTERRUPTED], cwd=root, capture_output=True, text=True, timeout=300)
-    assert (ended.returncode, ended.stdout.split()) == (0, ["stopped"] * 12), ended.stderr[-2000:]
+    assert printed(INTERRUPTED, root) == ["stopped"] * 12
 
 
 def test_timeout_error_of_the_caller_is_not_taken_for_ours() -> None:
@@ -64,19 +105,7 @@ def test_steps_between_two_calls_of_progress(n: int) -> None:
 
 
 AGAIN = """
-import signal
-import numpy as np
-import nystrom_lib as nl
-
-class Stop(KeyboardInterrupt):
-    pass
-
-def stop(*_):
-    raise Stop
-
-X = np.random.default_rng(0).normal(size=(20_000, 5))
 none = np.empty(0, np.int64)
-signal.signal(signal.SIGALRM, stop)
 for kind in (nl.RadialSKD, nl.TraceError, nl.LocalTraceError):
     evaluate = kind(nl.Gaussian(0.2), X).prepare(200, len(X))
     value, gradient = evaluate(X[:200], none)
@@ -96,5 +125,4 @@ for kind in (nl.RadialSKD, nl.TraceError, nl.LocalTraceError):
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGALRM")
 def test_results_after_an_interrupted_call(root: Path) -> None:
     """Catches threads of an interrupted call that still write to the buffers which the next call uses."""
-    ended = subprocess.run([sys.executable, "-c", AGAIN], cwd=root, capture_output=True, text=True, timeout=300)
-    assert (ended.returncode, ended.stdout.split()) == (0, ["same"] * 30), ended.stderr[-2000:]
+    assert printed(AGAIN, root) == ["same"] * 30
