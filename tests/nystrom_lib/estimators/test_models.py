@@ -40,7 +40,11 @@ def split_depends_on_rows(estimator: Any) -> dict[str, str]:
 
 
 @parametrize_with_checks(
-    [NystroemRegressor(n_components=10), NystroemClassifier(n_components=10), Nystroem(landmarks="supervised")],
+    [
+        NystroemRegressor(n_components=5, ridge=0.01),
+        NystroemClassifier(n_components=5, ridge=0.01),
+        Nystroem(landmarks="supervised"),
+    ],
     expected_failed_checks=split_depends_on_rows,
 )
 def test_check_estimator(estimator: Any, check: Any) -> None:
@@ -92,7 +96,10 @@ def test_predictions_are_those_of_the_attributes(model: Any) -> None:
 
 @pytest.mark.parametrize("model", MODELS)
 def test_units_of_features_do_not_matter(model: Any) -> None:
-    one, other = (model(n_components=8, random_state=0).fit(X * unit, target(model)) for unit in (1.0, [1, 64, 4, 0.5]))
+    one, other = (
+        model(n_components=8, ridge=0.01, random_state=0).fit(X * unit, target(model))
+        for unit in (1.0, [1, 64, 4, 0.5])
+    )
     new = rng.random((9, 4))
     assert np.array_equal(one.predict(new), other.predict(new * [1, 64, 4, 0.5])) or one.predict(new) == pytest.approx(
         other.predict(new * [1, 64, 4, 0.5]), rel=1e-3
@@ -146,27 +153,34 @@ def test_weights(model: Any) -> None:
     """Zero leaves out; equal weights are none; a heavy part is fitted better."""
     y = target(model)
     weights = np.ones(120)
-    plain = model(n_components=8, random_state=0).fit(X, y)
-    assert np.array_equal(model(n_components=8, random_state=0).fit(X, y, 3.0 * weights).predict(X), plain.predict(X))
+    plain = model(n_components=8, ridge=0.01, random_state=0).fit(X, y)
+    assert np.array_equal(
+        model(n_components=8, ridge=0.01, random_state=0).fit(X, y, 3.0 * weights).predict(X), plain.predict(X)
+    )
     weights[60:] = 0.0
-    some = model(n_components=8, random_state=0).fit(X[:60], y[:60])
+    some = model(n_components=8, ridge=0.01, random_state=0).fit(X[:60], y[:60])
     wrong = y.copy()
     wrong[60:] = wrong[0]
-    assert np.array_equal(model(n_components=8, random_state=0).fit(X, wrong, weights).predict(X), some.predict(X))
+    assert np.array_equal(
+        model(n_components=8, ridge=0.01, random_state=0).fit(X, wrong, weights).predict(X), some.predict(X)
+    )
 
 
 def test_frames_strings_clones_pickles_and_searches() -> None:
     frame = pd.DataFrame(X, columns=list("abcd"))
-    fitted = NystroemClassifier(n_components=8, random_state=0).fit(frame, pd.Series(names))
+    fitted = NystroemClassifier(n_components=8, ridge=0.01, random_state=0).fit(frame, pd.Series(names))
     assert list(fitted.feature_names_in_) == list("abcd") and set(fitted.classes_) == set(NAMES)
     assert set(fitted.predict(frame)) <= set(NAMES) and fitted.decision_function(frame).shape == (120, 3)
     again = pickle.loads(pickle.dumps(clone(fitted).fit(frame, names)))
     assert np.array_equal(again.decision_function(frame), fitted.decision_function(frame))
     with pytest.raises(ValueError, match="feature names should match"):
         fitted.predict(frame[list("bacd")])
-    search = GridSearchCV(NystroemRegressor(random_state=0), {"n_components": [1, 15]}, cv=3).fit(X, smooth)
+    search = GridSearchCV(NystroemRegressor(ridge=0.01, random_state=0), {"n_components": [1, 15]}, cv=3).fit(X, smooth)
     assert search.best_params_ == {"n_components": 15}
-    assert NystroemRegressor(n_components=5).fit(X, np.c_[smooth, 100.0 * X[:, 2]]).predict(X).shape == (120, 2)
+    assert NystroemRegressor(n_components=5, ridge=0.01).fit(X, np.c_[smooth, 100.0 * X[:, 2]]).predict(X).shape == (
+        120,
+        2,
+    )
 
 
 @pytest.mark.parametrize("model", MODELS)
