@@ -1,0 +1,376 @@
+"""Chapter 11: landmarks that predict.
+
+``python -m companion.chapters.prediction`` computes the study at full scale and stores it in
+``results/beyond/prediction.json``.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
+from matplotlib.figure import Figure
+from threadpoolctl import threadpool_limits
+
+import nystrom_lib as nl
+
+from ..atomic_write import write_text
+from ..checkout import RESULTS
+from ..experiments.outcome import Array
+from ..experiments.paper import SEED
+from ..figures import style
+from ..results import provenance
+from ..settings import Settings, setting
+from .base import Chapter
+from .lists import each_once
+
+FILE = Path("beyond") / "prediction.json"
+PROBLEMS = ("rings", "class", "digits", "breast cancer", "diabetes", "friedman1")
+TITLES = {
+    "rings": "Abalone's rings", "class": "MAGIC's class", "digits": "digits", "breast cancer": "breast cancer",
+    "diabetes": "diabetes", "friedman1": "Friedman's function",
+}  # fmt: skip
+#: Methods of find_landmarks by the name the chapter gives them; a supervised one is given the targets.
+LANDMARKS = {"uniform": "uniform", "k-means": "kmeans", "radial": "radial-skd", "trace": "trace", "supervised": "auto"}
+FITTED = "fitted scales"  #: NystroemRegressor or NystroemClassifier
+OTHERS = ("support vectors", "kernel ridge", "boosting")
+#: Relative differences allowed when rows are computed again: descents amplify rounding, and choices may flip.
+SAME = {"uniform": 1e-6, "k-means": 0.05, "radial": 0.05, "trace": 0.05, "supervised": 0.1, FITTED: 0.1}
+
+
+# -- parameters ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PredictionParameters(Settings):
+    """The parameters of the chapter; the defaults are those of the stored study."""
+
+    problems: tuple[str, ...] = setting(PROBLEMS, choices=PROBLEMS, meaning="what is predicted")
+    N: int = setting(2_000, at_least=60, meaning="largest number of training points, and of test points")
+    n: tuple[int, ...] = setting((10, 25, 50, 100, 200), at_least=1, meaning="numbers of landmarks")
+    few: tuple[int, ...] = setting((100, 200), at_least=20, meaning="small numbers of training points, too")
+    few_n: tuple[int, ...] = setting((10, 50), at_least=1, meaning="numbers of landmarks for these")
+    splits: int = setting(5, at_least=1, at_most=100, meaning="random splits into training and test points")
+    seed: int = setting(SEED, at_least=0, meaning="seed of splits and landmarks")
+    recompute: int = setting(1, at_least=0, meaning="splits of diabetes to compute again, where results are stored")
+
+    def check(self) -> None:
+        """Refuse repeated values."""
+        for name in ("problems", "n", "few", "few_n"):
+            each_once(name, getattr(self, name))
+
+    @property
+    def study(self) -> dict[str, Any]:
+        """The parameters on which rows depend."""
+        plain: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        del plain["recompute"]
+        return plain
+
+
+CHAPTER = Chapter(
+    name="prediction",
+    number=11,
+    title="Landmarks that predict",
+    section="beyond the paper",
+    parameters=PredictionParameters,
+    profiles={
+        "quick": {"problems": ("rings", "diabetes"), "N": 500, "n": (10, 50), "few": (100,), "splits": 2},
+        "smoke": {"problems": ("diabetes",), "N": 80, "n": (5, 10), "few": (40,), "few_n": (5,), "splits": 1},
+    },
+)
+
+
+# -- the study -------------------------------------------------------------------------------------------------
+
+
+class Split(NamedTuple):
+    """Standardised training and test points with their targets."""
+
+    X: Array
+    y: Array
+    new: Array
+    truth: Array
+    classes: bool
+
+    def error(self, predicted: Array) -> float:
+        """The share of wrong classes, or the root mean square error."""
+        if self.classes:
+            return float(np.mean(predicted != self.truth))
+        return float(np.sqrt(np.mean(np.square(predicted - self.truth))))
+
+
+def points_of(problem: str, seed: int) -> tuple[Array, Array, bool]:
+    """Points, targets, and whether these are classes."""
+    from sklearn import datasets
+
+    if problem == "rings":
+        data = nl.datasets.abalone("rings", standardise=False)
+        return data.X[:, :-1], data.X[:, -1], False
+    if problem == "class":
+        X = nl.datasets.magic(clean=False).X
+        return X, (np.arange(len(X)) < 12_332).astype(float), True  # the file has all gammas first
+    if problem == "friedman1":
+        X, y = datasets.make_friedman1(4_000, noise=1.0, random_state=seed)
+        return X, y, False
+    name = problem.replace(" ", "_")
+    X, y = getattr(datasets, f"load_{name}")(return_X_y=True)
+    return X, y, problem != "diabetes"
+
+
+def split_of(problem: str, p: PredictionParameters, k: int, largest: int) -> Split:
+    """The k-th split; a quarter of the points, at least, is for the test."""
+    X, y, classes = points_of(problem, k)
+    order = np.random.default_rng([p.seed, k]).permutation(len(X))
+    cut = min(p.N, int(0.75 * len(X)))
+    train, test = order[: min(cut, largest)], order[cut : cut + p.N]
+    mean, spread = X[train].mean(axis=0), X[train].std(axis=0)
+    spread[spread == 0.0] = 1.0
+    return Split((X[train] - mean) / spread, y[train], (X[test] - mean) / spread, y[test], classes)
+
+
+def landmark_error(split: Split, method: str, n: int, seed: np.random.SeedSequence) -> float:
+    """The test error of ridge regression on Nyström features; the kernel is exp(−‖x − y‖²/(2d))."""
+    from sklearn.linear_model import RidgeClassifierCV, RidgeCV
+    from sklearn.preprocessing import LabelBinarizer
+
+    from nystrom_lib.estimators import NystroemClassifier, NystroemRegressor
+
+    if method == FITTED:
+        number = int(seed.generate_state(1)[0] % 2**31)
+        model = (NystroemClassifier if split.classes else NystroemRegressor)(n, random_state=number)
+        return split.error(model.fit(split.X, split.y).predict(split.new))
+    kernel = nl.Gaussian(0.5 / split.X.shape[1])
+    given: dict[str, Any] = {"method": LANDMARKS[method], "seed": seed}
+    if method == "supervised":
+        given["targets"] = LabelBinarizer().fit_transform(split.y).astype(float) if split.classes else split.y
+    features = nl.NystromApproximation(kernel, nl.find_landmarks(kernel, split.X, n, **given).sample).features
+    ridge = (RidgeClassifierCV if split.classes else RidgeCV)(alphas=np.logspace(-6, 2, 17))
+    return split.error(ridge.fit(features(split.X), split.y).predict(features(split.new)))
+
+
+def other_error(split: Split, method: str, tuned: bool) -> float:
+    """The test error of another model, at scikit-learn's defaults or tuned by three-fold cross-validation."""
+    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+    from sklearn.kernel_ridge import KernelRidge
+    from sklearn.model_selection import GridSearchCV
+    from sklearn.svm import SVC, SVR
+
+    d, y, names = split.X.shape[1], split.y, np.unique(split.y)
+    model: Any
+    grid: dict[str, Any]
+    if method == "support vectors":
+        model = SVC() if split.classes else SVR()
+        spread = 1.0 if split.classes else float(np.std(y))
+        grid = {"C": spread * np.array([1.0, 10.0, 100.0]), "gamma": np.array([0.1, 0.3, 1.0, 3.0]) / d}
+    elif method == "kernel ridge":
+        model = KernelRidge(kernel="rbf")
+        grid = {"alpha": [1e-3, 1e-2, 0.1, 1.0], "gamma": np.array([0.03, 0.1, 0.3, 1.0]) / d}
+        y = (split.y[:, None] == names).astype(float) if split.classes else y - y.mean()
+    else:
+        model = (HistGradientBoostingClassifier if split.classes else HistGradientBoostingRegressor)(random_state=0)
+        grid = {"learning_rate": [0.05, 0.1], "max_leaf_nodes": [7, 31]}
+    predicted = (GridSearchCV(model, grid, cv=3) if tuned else model).fit(split.X, y).predict(split.new)
+    if method == "kernel ridge":
+        predicted = names[predicted.argmax(axis=1)] if split.classes else predicted + split.y.mean()
+    return split.error(predicted)
+
+
+def rows(p: PredictionParameters, problem: str, k: int, quick: bool = False) -> Iterator[dict[str, Any]]:
+    """The test errors of one split, a row for each method and numbers of landmarks and of training points.
+
+    A quick one, of a few seconds, leaves out other models, few points, and all but the first numbers of landmarks.
+    """
+    tasks = [(p.N, n, method) for n in (p.n[:2] if quick else p.n) for method in (*LANDMARKS, FITTED)]
+    tasks += [] if quick else [(few, n, method) for few in p.few for n in p.few_n for method in ("uniform", FITTED)]
+    for N, n, method in tasks:
+        split, seed = split_of(problem, p, k, N), np.random.SeedSequence([p.seed, k, n])
+        error = landmark_error(split, method, min(n, len(split.X)), seed)
+        yield {"problem": problem, "split": k, "N": N, "n": n, "method": method, "error": error}
+    for method, tuned in itertools.product(() if quick else OTHERS, (False, True)):
+        name = f"{method}, tuned" if tuned else method
+        error = other_error(split_of(problem, p, k, p.N), method, tuned)
+        yield {"problem": problem, "split": k, "N": p.N, "n": 0, "method": name, "error": error}
+
+
+def computed(p: PredictionParameters, jobs: int = 1) -> pd.DataFrame:
+    """All rows."""
+
+    def one(problem: str, k: int) -> list[dict[str, Any]]:
+        began = time.perf_counter()
+        with threadpool_limits(1), nl.threads(1):
+            found = list(rows(p, problem, k))
+        print(f"{problem}, split {k}: {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
+        return found
+
+    tasks = itertools.product(p.problems, range(p.splits))
+    parts = Parallel(n_jobs=jobs)(delayed(one)(problem, k) for problem, k in tasks)
+    return pd.DataFrame([row for part in parts for row in part])
+
+
+def found(p: PredictionParameters, results: Path = RESULTS) -> tuple[pd.DataFrame, str]:
+    """The stored rows, if they are of these parameters, else computed ones; and a sentence on where they come from."""
+    stored = load(results)
+    if stored is None or stored[0] != p.study:
+        return computed(p), "All errors were computed in this run."
+    table, machine = stored[1:]
+    again = [row for k in range(min(p.recompute, p.splits)) for row in rows(p, "diabetes", k, quick=True)]
+    known = table.set_index(["problem", "split", "N", "n", "method"])["error"]
+    for row in again:
+        before = float(known[row["problem"], row["split"], row["N"], row["n"], row["method"]])
+        if abs(row["error"] - before) > SAME[row["method"]] * before:
+            raise ArithmeticError(f"The stored error is {before:.6g}; computed again: {row}.")
+    where = f"on {machine['started'][:10]} on {machine['cpu']}, nystrom_lib {machine['library']}"
+    sentence = f"The {len(table):,} errors were computed {where} at commit {(machine['commit'] or '')[:10]}."
+    return table, sentence + (f" {len(again)} of them were computed again and agree." if again else "")
+
+
+def load(results: Path = RESULTS) -> tuple[dict[str, Any], pd.DataFrame, dict[str, Any]] | None:
+    """The stored study: its parameters, its rows, and the machine."""
+    path = results / FILE
+    if not path.is_file():
+        return None
+    stored = json.loads(path.read_text(encoding="utf-8"))
+    return stored["study"], pd.DataFrame(stored["rows"], columns=stored["columns"]), stored["machine"]
+
+
+def main() -> int:
+    """Compute the study and store it."""
+    if provenance.environment()["dirty"]:
+        sys.exit("Commit all changes first: a stored result names the commit that computed it.")
+    p = PredictionParameters()
+    head = {"machine": provenance.session(threads=1), "study": p.study}
+    table = computed(p)
+    lines = ",\n".join(json.dumps(row) for row in table.to_numpy(dtype=object).tolist())
+    columns = {"columns": list(table.columns)}
+    write_text(RESULTS / FILE, json.dumps(head | columns)[:-1] + f', "rows": [\n{lines}\n]}}\n')
+    return 0
+
+
+# -- answers ---------------------------------------------------------------------------------------------------
+
+
+def medians(table: pd.DataFrame, N: int) -> pd.Series:
+    """Median errors by problem, method and number of landmarks, with this many training points at most."""
+    return table[table["N"] == N].groupby(["problem", "method", "n"])["error"].median()
+
+
+def cases(table: pd.DataFrame, p: PredictionParameters) -> Mapping[str, dict[str, float]]:
+    """The numbers that answer the questions X19 to X24, by question and case."""
+    all_points = medians(table, p.N)
+
+    def ratios(first: tuple[str, int], second: tuple[str, int]) -> dict[str, float]:
+        return {TITLES[each]: float(all_points[each, *first] / all_points[each, *second]) for each in p.problems}
+
+    few: dict[str, float] = {}
+    for N in p.few:
+        some = medians(table, N)
+        few |= {f"{TITLES[e]}, {N}": float(some[e, FITTED, 50] / some[e, "uniform", 50]) for e in p.problems}
+    return {
+        "X19": ratios(("supervised", 50), ("uniform", 200)),
+        "X20": ratios((FITTED, 50), ("supervised", 50)),
+        "X21": ratios((FITTED, 50), ("support vectors, tuned", 0)),
+        "X22": ratios((FITTED, 50), ("boosting, tuned", 0)),
+        "X23": ratios((FITTED, 200), (FITTED, 50)),
+        "X24": few,
+    }
+
+
+def by_method(table: pd.DataFrame, problem: str, p: PredictionParameters) -> pd.DataFrame:
+    """Median errors: a row for each number of landmarks, a column for each method."""
+    return medians(table, p.N)[problem].unstack("method").loc[list(p.n), [*LANDMARKS, FITTED]].reset_index()
+
+
+def others(table: pd.DataFrame, p: PredictionParameters) -> pd.DataFrame:
+    """Median errors of the estimator with about 50 landmarks, and of the other models."""
+    n = min(p.n, key=lambda each: abs(each - 50))
+    rows = []
+    for problem in p.problems:
+        some = medians(table, p.N)[problem]
+        row: dict[str, Any] = {"problem": TITLES[problem], f"{FITTED}, n = {n}": some[FITTED, n]}
+        rows.append(row | {name: some[name, 0] for each in OTHERS for name in (each, f"{each}, tuned")})
+    return pd.DataFrame(rows)
+
+
+def few_points(table: pd.DataFrame, p: PredictionParameters) -> pd.DataFrame:
+    """Median errors with few training points."""
+    rows = []
+    for problem, N, n in itertools.product(p.problems, p.few, p.few_n):
+        some = medians(table, N)[problem]
+        row = {"problem": TITLES[problem], "training points": N, "landmarks": n}
+        rows.append(row | {method: some[method, n] for method in ("uniform", FITTED)})
+    return pd.DataFrame(rows)
+
+
+# -- pictures --------------------------------------------------------------------------------------------------
+
+_COLOURS = dict(zip((*LANDMARKS, FITTED), (style.DATA, "#e8a33d", "#4c9a8f", "#8d97a1", style.OPTIMISED, "#b0325b"),
+                    strict=True))  # fmt: skip
+
+
+@style.picture(
+    "fig-prediction-errors",
+    caption="Test error against the number of landmarks, medians over the splits: the share of wrong classes or the "
+    "root mean square error. Dashed: a tuned support vector machine; dotted: tuned gradient boosting.",
+    alt="Six panels with falling lines. In most of them the line of supervised landmarks and that of fitted length "
+    "scales lie below those of uniform, k-means, radial and trace landmarks on the left and meet them on the right.",
+)
+def figure_errors(table: pd.DataFrame, p: PredictionParameters) -> Figure:
+    """A panel for each problem."""
+    columns = min(3, len(p.problems))
+    lines = -(-len(p.problems) // columns)
+    figure, axes = style.subplots(lines, columns, height=2.4 * lines + 0.4)
+    for panel in axes.flat[len(p.problems) :]:
+        panel.set_axis_off()
+    for panel, problem in zip(axes.flat, p.problems, strict=False):
+        wide = by_method(table, problem, p)
+        for method, colour in _COLOURS.items():
+            panel.plot(wide["n"], wide[method], "o-", color=colour, markersize=3, label=method)
+        for method, dash in (("support vectors, tuned", "--"), ("boosting, tuned", ":")):
+            level = medians(table, p.N)[problem, method, 0]
+            panel.axhline(level, color=style.REFERENCE, linestyle=dash, linewidth=0.9, label=method)
+        panel.set_xscale("log")
+        style.label(panel, "$n$", "test error", TITLES[problem])
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=4)
+    return figure
+
+
+@style.picture(
+    "fig-prediction-moves",
+    caption="Points of a square, coloured by the target, which is 0 on the left and a wave on the right; and twelve "
+    "landmarks. Left: those of the trace error. Right: supervised ones, with the paths from their start, the k-means "
+    "centres. In the titles, the part of the target's variance that ridge regression leaves.",
+    alt="Two squares of coloured points, plain on the left, with vertical stripes on the right. In the first, "
+    "landmarks cover the square evenly. In the second, paths lead from an even cover of the square to the stripes.",
+)
+def figure_moves() -> Figure:
+    """Where landmarks go when they are to predict."""
+    X = np.random.default_rng(0).uniform(-1.0, 1.0, (1_500, 2))
+    y = np.where(X[:, 0] > 0.0, np.sin(12.0 * X[:, 0]), 0.0)
+    kernel = nl.Gaussian(8.0)
+    trace, supervised = nl.find_landmarks(kernel, X, 12), nl.find_landmarks(kernel, X, 12, targets=y)
+    figure, axes = style.subplots(1, 2, height=3.9, sharey=True)
+    for panel, landmarks, title in zip(axes[0], (trace, supervised), ("trace error", "supervised"), strict=True):
+        left = nl.PredictionError(kernel, X, y, ridge=0.1).value(landmarks.sample) / float(np.mean(y**2))
+        panel.scatter(*X.T, c=y, s=5, cmap=style.COLOUR_MAP, alpha=0.6, linewidths=0, rasterized=True)
+        if landmarks is supervised:
+            for path in np.stack([landmarks.start, landmarks.sample], axis=1):
+                panel.plot(*path.T, "-", color=style.PATH, linewidth=0.9)
+            panel.plot(*landmarks.start.T, "s", color=style.INITIAL, linestyle="none", markersize=3.5)
+        panel.plot(*landmarks.sample.T, "o", color=style.OPTIMISED, linestyle="none", markersize=5.5)
+        panel.set_aspect("equal")
+        style.label(panel, title=f"{title}: {100.0 * left:.0f} % left")
+    return figure
+
+
+if __name__ == "__main__":
+    sys.exit(main())
