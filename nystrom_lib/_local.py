@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ._core import local, profiles
 from ._sums import middle
-from ._threads import Each, available, one_pool
+from ._threads import ParallelLoop, available_threads, thread_pool
 from ._validation import Array, as_writable
 from .kernels import Kernel, require
 
@@ -52,7 +52,7 @@ def _query(tree: Any, points: Array, k: int, workers: int) -> Indices:
         for rows in np.array_split(np.arange(len(points)), count)[first::step]:
             near[rows] = tree.query(points[rows], k)[1].reshape(len(rows), k)
 
-    Each(workers)(search, workers)
+    ParallelLoop(workers)(search, workers)
     return near
 
 
@@ -81,7 +81,7 @@ class LocalLoops:
         tree = cKDTree(sample, _LEAF)
 
         def search(points: Array) -> Indices:
-            workers = available() if len(points) * self.k > 5000 else 1
+            workers = available_threads() if len(points) * self.k > 5000 else 1
             # what one point has read of a large tree is still in the cache for the next
             order = cKDTree(points).indices if self.n > _SPREAD else np.arange(len(points))
             found = _query(tree, points[order], self.k, workers)
@@ -94,9 +94,9 @@ class LocalLoops:
     def look_at_all(self, sample: Array, points: Array) -> Indices:
         """A search among all landmarks."""
         near = self._near[: len(points)]
-        with one_pool(len(points) * self.n) as each:
+        with thread_pool(len(points) * self.n) as parallel:
             tiles = -(-len(points) // local.ROWS)
-            each(local.search, tiles, as_writable(sample), points, middle(sample), near)
+            parallel(local.search, tiles, as_writable(sample), points, middle(sample), near)
         return near
 
     def errors(self, sample: Array, points: Array, near: Indices) -> Array:
@@ -123,8 +123,8 @@ class LocalLoops:
 
     def _run(self, task: int, sample: Array, points: Array, near: Indices, out: Array) -> Array:
         errors, block = self._errors[: len(points)], self.kernel._block(profiles.TANGENT)
-        with one_pool(len(points) * self.k**2) as each, self.kernel._watched() as p:
-            each(
+        with thread_pool(len(points) * self.k**2) as parallel, self.kernel._guard_user_kernel() as p:
+            parallel(
                 local.run, -(-len(points) // local.W), task, block, p, as_writable(sample), points, near,
                 self.diagonal, errors, out,
             )  # fmt: skip

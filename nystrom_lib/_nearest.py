@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ._core import nearest as loops
 from ._core import residuals, tiles
 from ._sums import middle
-from ._threads import one_pool
+from ._threads import thread_pool
 from ._validation import Array, as_writable
 
 
@@ -20,9 +20,9 @@ def nearest(data: NDArray[Any], sample: Array) -> tuple[NDArray[np.int64], Array
     labels, squares = np.empty(N, np.int64), np.empty(N)
     centre = middle(sample)
     S = residuals.tiles_of(sample - centre)
-    with one_pool(N * n) as each:
+    with thread_pool(N * n) as parallel:
         size = tiles.cut(n, residuals.POINTS)
-        each(loops.nearest, -(-N // residuals.POINTS), as_writable(data), centre, n, size, S, labels, squares)
+        parallel(loops.nearest, -(-N // residuals.POINTS), as_writable(data), centre, n, size, S, labels, squares)
     return labels, squares
 
 

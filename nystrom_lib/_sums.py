@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._core import pairs, profiles, tiles
-from ._threads import one_pool
+from ._threads import thread_pool
 from ._validation import Array, as_writable
 from .kernels import Kernel
 
@@ -96,9 +96,7 @@ class PairSums:
             over_data *= len(self.data) / batch.size
         return norm, total, over_landmarks, over_data
 
-    def of_each(
-        self, batch: NDArray[np.int64] = _NO_BATCHES, weights: NDArray[Any] = _EQUAL
-    ) -> tuple[Array, Array]:
+    def of_each(self, batch: NDArray[np.int64] = _NO_BATCHES, weights: NDArray[Any] = _EQUAL) -> tuple[Array, Array]:
         """Σ_i w_i K²(s_k, x_i) and Σ_i w_i ∂[l]K²(s_k, x_i) for each landmark, over all points or those of a batch."""
         self._run(pairs.SLOPES | pairs.ADD, batch.reshape(1, -1), weights=weights)
         return self._sums(1)
@@ -132,17 +130,17 @@ class PairSums:
     ) -> tuple[int, float, float]:
         """Sums on one thread or several, which are then added up; all steps at once on one thread."""
         descent, parts = todo & pairs.MOVE > 0, len(self._parts)
-        with one_pool(self.pairs) as each, self.kernel._watched(descent) as p:
+        with thread_pool(self.pairs) as parallel, self.kernel._guard_user_kernel(descent) as p:
             arguments = (
                 self.kernel.radial, self._block, p, self._among, self.data, batches.ravel(), weights, batches.shape[1],
                 first_part, self.centre, *self._sizes, step, *self._buffers,
             )  # fmt: skip
-            if each.threads == 1 or parts == 1:
+            if parallel.threads == 1 or parts == 1:
                 taken, norm, total = pairs.run(0, parts, 1, 0, iterations, todo, *arguments)
                 return taken, norm, total
             taken, norm, total = 0, 0.0, 0.0
             while taken < iterations:
-                each(pairs.run, parts, taken, 1, todo & ~(pairs.ADD | pairs.MOVE), *arguments)
+                parallel(pairs.run, parts, taken, 1, todo & ~(pairs.ADD | pairs.MOVE), *arguments)
                 more, norm, total = pairs.run(parts, parts, 1, taken, 1, todo & ~pairs.SLOPES, *arguments)
                 taken += more
                 if more < 1:

@@ -55,14 +55,14 @@ def threads(count: int) -> Iterator[None]:
         _local.count = before
 
 
-def available() -> int:
+def available_threads() -> int:
     """How many threads a call made now may use."""
     most = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
     count = getattr(_local, "count", None)
     return most if count is None else min(most, count)
 
 
-class Each:
+class ParallelLoop:
     """Shares the items of a loop out among some threads."""
 
     def __init__(self, threads: int) -> None:
@@ -136,7 +136,7 @@ def _work(tasks: SimpleQueue[_Call]) -> None:
 
 
 @contextmanager
-def one_pool(work: float) -> Iterator[Each]:
+def thread_pool(work: float) -> Iterator[ParallelLoop]:
     """Hold BLAS at one thread while our loops run; gives what shares the items of a loop out among our threads.
 
     Two pools that take turns compete for the cores, which costs more than either gains. The limit is one of the whole
@@ -144,7 +144,7 @@ def one_pool(work: float) -> Iterator[Each]:
     thousands it costs more to wake a thread than it saves.
     """
     global _inside, _limit
-    count = available() if work > 50_000 else 1
+    count = available_threads() if work > 50_000 else 1
     with _lock:
         if _inside == 0:
             _take_control()
@@ -152,7 +152,7 @@ def one_pool(work: float) -> Iterator[Each]:
         _inside += 1
     _local.inside = getattr(_local, "inside", 0) + 1
     try:
-        yield Each(count)
+        yield ParallelLoop(count)
     finally:
         _local.inside -= 1
         with _lock:
@@ -182,7 +182,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def steady(function: Callable[P, T]) -> Callable[P, T]:
+def limit_blas_threads(function: Callable[P, T]) -> Callable[P, T]:
     """Hold BLAS at one thread for a function that calls NumPy or SciPy on matrices.
 
     What they compute depends in its last bits on the number of BLAS threads, and ours must not.
@@ -190,7 +190,7 @@ def steady(function: Callable[P, T]) -> Callable[P, T]:
 
     @wraps(function)
     def held(*arguments: P.args, **named: P.kwargs) -> T:
-        with one_pool(0.0):
+        with thread_pool(0.0):
             return function(*arguments, **named)
 
     return held

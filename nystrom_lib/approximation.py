@@ -16,7 +16,7 @@ from . import _validation as check
 from ._core import profiles, residuals
 from ._memory import gigabytes, memory
 from ._sums import middle
-from ._threads import one_pool, steady
+from ._threads import limit_blas_threads, thread_pool
 from ._validation import Array, as_writable
 from .kernels import Kernel, require
 
@@ -38,7 +38,7 @@ def pivoted_cholesky(matrix: Array, precision: float = float(np.finfo(float).eps
     return np.ascontiguousarray(np.tril(factor[:rank, :rank])), pivots[:rank].astype(np.int64) - 1
 
 
-def room_for(n: int, told: str, instead: str) -> None:
+def check_factor_memory(n: int, told: str, instead: str) -> None:
     """Refuse more landmarks than a factor of their kernel matrix has memory for.
 
     ``told`` begins the sentence, ``instead`` names what does without, if anything does.
@@ -77,12 +77,12 @@ class NystromApproximation:
            [0.7788, 0.8868]])
     """
 
-    @steady
+    @limit_blas_threads
     def __init__(self, kernel: Kernel, sample: ArrayLike) -> None:
         self.kernel = require(kernel)
         self.sample = check.float_points("sample", sample)
         instead = "LocalApproximation" if self.kernel.radial else ""
-        room_for(len(self.sample), f"sample has {len(self.sample):,} points; it must have", instead)
+        check_factor_memory(len(self.sample), f"sample has {len(self.sample):,} points; it must have", instead)
         self._factor, self._pivots = pivoted_cholesky(self.kernel.matrix(self.sample))
 
     @property
@@ -110,13 +110,13 @@ class NystromApproximation:
         self._parts(x, features)
         return features
 
-    @steady
+    @limit_blas_threads
     def block(self, x: ArrayLike, y: ArrayLike) -> Array:
         """Entries K̂(x_i, y_j), shape (len(x), len(y))."""
         block: Array = self.features(x) @ self.features(y).T
         return block
 
-    @steady
+    @limit_blas_threads
     def matrix(self, x: ArrayLike) -> Array:
         """The whole matrix K̂(S) of Eq. (2) for the points ``x``."""
         features = self.features(x)
@@ -150,8 +150,8 @@ class NystromApproximation:
         n, size, F, K = self._packed
         S = residuals.tiles_of(self.sample[self._pivots] - self._centre)
         radial, block = self.kernel.radial, self.kernel._block(profiles.VALUE)
-        with one_pool(len(x) * self.rank) as each, self.kernel._watched() as p:
-            each(
+        with thread_pool(len(x) * self.rank) as parallel, self.kernel._guard_user_kernel() as p:
+            parallel(
                 residuals.features, -(-len(x) // residuals.POINTS), radial, block, p, as_writable(x), self._centre,
                 self.rank, n, size, S, F, K, diagonal, features, residual,
             )  # fmt: skip
@@ -169,7 +169,7 @@ def _diagonal(kernel: Kernel, x: NDArray[Any]) -> Array:
     return check.finite("K(x, x)", kernel.diagonal(x))
 
 
-@steady
+@limit_blas_threads
 def nystrom_from_columns(matrix: ArrayLike, indices: ArrayLike) -> Array:
     r"""The Nyström approximation from columns of a matrix, Eq. (1):
 

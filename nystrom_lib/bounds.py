@@ -29,7 +29,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaln
 
 from . import _validation as check
-from ._threads import steady
+from ._threads import limit_blas_threads
 from ._validation import Array
 from .criteria import best_rank_errors, residuals_of
 from .kernels import Kernel, require
@@ -42,7 +42,7 @@ POINTS = 3_000  #: points whose eigenvalues are computed, in a second or two
 CERTIFIED = 100_000  #: up to this many points, the error of a sample is computed from all of them
 
 
-@steady
+@limit_blas_threads
 def best_error_bound(
     kernel: Kernel,
     data: ArrayLike | Source,

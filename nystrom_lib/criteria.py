@@ -17,7 +17,7 @@ from . import _validation as check
 from ._core import pairs as loops
 from ._core import precise, profiles
 from ._spectrum import largest_eigenvalue, symmetric_product, top_eigenvalues
-from ._threads import one_pool, steady
+from ._threads import limit_blas_threads, thread_pool
 from ._validation import Array
 from .approximation import NystromApproximation, _diagonal
 from .estimates import Estimate, as_confidence, mean_of
@@ -77,7 +77,7 @@ def _matrix(matrix: ArrayLike | None, N: int) -> Array:
     return K
 
 
-@steady
+@limit_blas_threads
 def nystrom_errors(
     kernel: Kernel,
     data: ArrayLike | Source,
@@ -351,9 +351,9 @@ def _residual_tiles(kernel: Kernel, data: NDArray[Any], features: Array, K: Arra
             if len(E):
                 E[a, b] = product
 
-    with one_pool(N * N) as each, kernel._watched() as p:
+    with thread_pool(N * N) as parallel, kernel._guard_user_kernel() as p:
         for begin in range(0, len(pairs), _TILES):
-            each(tile, min(_TILES, len(pairs) - begin), begin, p)
+            parallel(tile, min(_TILES, len(pairs) - begin), begin, p)
     return float(totals.sum())
 
 
@@ -371,7 +371,7 @@ def _kernel_product(kernel: Kernel, data: NDArray[Any], K: Array) -> Callable[[A
     return product
 
 
-@steady
+@limit_blas_threads
 def best_rank_errors(
     kernel: Kernel,
     data: ArrayLike,

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _validation as check
 from ._sums import PairSums
-from ._threads import steady
+from ._threads import limit_blas_threads
 from ._validation import Array
 from .kernels import Kernel
 from .radial_skd import checked
@@ -72,7 +72,7 @@ def skd_coefficient_gradient(kernel: Kernel, data: ArrayLike, sample: ArrayLike)
 
 
 @check.finite_result
-@steady
+@limit_blas_threads
 def radial_skd_hessian(kernel: Kernel, data: ArrayLike, sample: ArrayLike) -> Array:
     r"""The Hessian of R, blocks :math:`\mathbf B^{k,k'}` of Eq. (11) and (12); shape (n·d, n·d).
 
@@ -124,7 +124,7 @@ def _sum_left_left(kernel: Kernel, here: Array, points: NDArray[Any]) -> Array:
 
 
 @check.finite_result
-@steady
+@limit_blas_threads
 def hessian_vector_product(kernel: Kernel, data: ArrayLike, sample: ArrayLike, vector: ArrayLike) -> Array:
     r""":math:`\nabla^2R(S)\,v` without the matrix, in O((n² + nN)d) time; ``vector`` and the result have shape (n, d).
 
@@ -204,7 +204,7 @@ class _HessianProduct:
         return product
 
 
-@steady
+@limit_blas_threads
 def largest_hessian_eigenvalue(kernel: Kernel, data: ArrayLike, sample: ArrayLike, *, tolerance: float = 1e-8) -> float:
     r"""The largest eigenvalue of :math:`\nabla^2R(S)`, by a Lanczos iteration on Hessian–vector products.
 

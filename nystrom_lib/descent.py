@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _validation as check
 from ._sums import PairSums
-from ._threads import steady
+from ._threads import limit_blas_threads
 from ._validation import Array, as_writable
 from .kernels import Kernel
 from .objectives import Objective, RadialSKD
@@ -265,7 +265,7 @@ def descend(
     else:
         size = check.integer("batch_size", batch_size, least=1, most=LARGEST_BATCH)
         draw = independent_batches(len(objective.data), size, check.generator("seed", seed))
-    return follow(
+    return run_descent(
         objective, objective.checked(sample), rule, Budget(iterations, seconds), size, draw,
         record_every=record_every, keep_path=keep_path, progress=progress,
     )  # fmt: skip
@@ -342,8 +342,8 @@ class Budget:
 # --- the loop ---------------------------------------------------------------------------------------------------
 
 
-@steady
-def follow(
+@limit_blas_threads
+def run_descent(
     objective: Objective,
     sample: Array,
     rule: StepRule,
@@ -423,7 +423,7 @@ def _glance(objective: Objective, n: int) -> Callable[[Array], float]:
     return lambda sample: evaluate(sample, few)[0]
 
 
-@steady
+@limit_blas_threads
 def _radial_descent(
     kernel: Kernel,
     data: ArrayLike,

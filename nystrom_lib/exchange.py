@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from ._threads import steady
+from ._threads import limit_blas_threads
 from ._validation import Array
 from .kernels import Kernel
 from .objectives import Objective, TraceError
@@ -32,7 +32,7 @@ _RIDGE = 1e-10
 _ROUNDING = 1e-6  # of a step: exchanges do not depend on the rounding of the share of the budget used
 
 
-@steady
+@limit_blas_threads
 def exchange(
     kernel: Kernel, sample: Array, points: Array, rng: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -101,7 +101,7 @@ def best_additions(
     return np.array(taken, dtype=np.int64)
 
 
-@steady
+@limit_blas_threads
 def removal_costs(kernel: Kernel, sample: Array, points: Array) -> tuple[Array, Array] | None:
     r"""How much the error over the points grows without each landmark, and :math:`\mathbf L^{-1}\mathbf C`.
 

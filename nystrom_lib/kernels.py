@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from . import _validation as check
 from ._core import pairs, profiles
-from ._threads import one_pool
+from ._threads import thread_pool
 from ._validation import Array, as_writable
 
 __all__ = [
@@ -113,7 +113,7 @@ class Kernel:
         p[1 : 1 + len(numbers)] = numbers
         return p
 
-    def _watched(self, descent: bool = False) -> AbstractContextManager[Array]:
+    def _guard_user_kernel(self, descent: bool = False) -> AbstractContextManager[Array]:
         """Those parameters while compiled loops run; at the end, a sentence if a user's functions failed in them.
 
         Not for a ``descent``, which may leave where they are finite and says so itself.
@@ -122,7 +122,7 @@ class Kernel:
 
     def _apply(self, action: int, t: Array) -> None:
         """Do ``action`` (VALUE, FIRST, SECOND) to an array of pair scalars, in place."""
-        with self._watched() as p:
+        with self._guard_user_kernel() as p:
             pairs.apply(self._block(action), t, p)
 
     def _values_and_slopes(self, t: Array) -> tuple[Array, Array]:
@@ -173,11 +173,11 @@ class Kernel:
         b = a if b is None else check.float_points("b", b, dimension=a.shape[1], like="a")
         a, b, out = as_writable(a), as_writable(b), np.empty((len(a), len(b)))
         rows = pairs.C * max(8, int(_CALL / (pairs.C * len(b) * (a.shape[1] + 10))))
-        with one_pool(out.size) as each, self._watched() as p:
+        with thread_pool(out.size) as parallel, self._guard_user_kernel() as p:
             block = self._block(action)
             for start in range(0, len(a), rows):
                 some = slice(start, start + rows)
-                each(pairs.fill, -(-len(a[some]) // pairs.C), self.radial, block, p, a[some], b, out[some])
+                parallel(pairs.fill, -(-len(a[some]) // pairs.C), self.radial, block, p, a[some], b, out[some])
         return out
 
     # -- derivatives of K², Eq. (4) and paper §2: left, right, diagonal
@@ -472,7 +472,7 @@ class CustomKernel(Kernel):
         return profiles.custom_block(action, kind, self.value, self.first, self.second)
 
     @contextmanager
-    def _watched(self, descent: bool = False) -> Iterator[Array]:
+    def _guard_user_kernel(self, descent: bool = False) -> Iterator[Array]:
         p = self._p.copy()  # one for each call: others may use this kernel at the same time
         yield p
         if p[0] == profiles.REFUSED and not descent:

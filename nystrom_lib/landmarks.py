@@ -17,11 +17,11 @@ from . import _validation as check
 from . import supervised
 from ._local import NEIGHBOURS
 from ._step_size import choose_batch_size, choose_iterations, choose_step
-from ._threads import steady
+from ._threads import limit_blas_threads
 from ._validation import Array, as_writable
-from .approximation import room_for
+from .approximation import check_factor_memory
 from .bounds import best_error_bound, check_level, error_and_bound, largest_diagonal
-from .descent import Budget, DescentError, Draw, Look, follow, independent_batches, no_batches, shuffled_batches
+from .descent import Budget, DescentError, Draw, Look, independent_batches, no_batches, run_descent, shuffled_batches
 from .exchange import AdamWithExchanges
 from .kernels import Gaussian, Kernel, require
 from .local_approximation import affordable, by_nearest
@@ -111,7 +111,7 @@ Problem = tuple[Kernel, Source, float]
 """Kernel, data and confidence level."""
 
 
-@steady
+@limit_blas_threads
 def find_landmarks(
     kernel: Kernel,
     data: ArrayLike | Source,
@@ -381,7 +381,9 @@ class Search:
         else:
             self.reasons.append(f"A descent on {method!r}, as asked.")
         if method == "trace":
-            room_for(self.n, f"n is {self.n:,}; it must be", "method='local-trace'" if self.kernel.radial else "")
+            check_factor_memory(
+                self.n, f"n is {self.n:,}; it must be", "method='local-trace'" if self.kernel.radial else ""
+            )
         return method, OBJECTIVES[method](self.kernel, self._looked_at(method))
 
     def _looked_at(self, method: str) -> NDArray[Any]:
@@ -506,7 +508,7 @@ class Search:
         budget = Budget(iterations, None if seconds is None else self.left(seconds))
         onlooker = None if self.watch is None else self.looks(self.watch, budget)
         try:
-            run = follow(objective, first, rule, budget, size, draw, progress=self.progress, onlooker=onlooker)
+            run = run_descent(objective, first, rule, budget, size, draw, progress=self.progress, onlooker=onlooker)
             sample, taken = run.sample, run.steps
         except DescentError as end:
             sample, taken = end.sample, end.iteration - 1

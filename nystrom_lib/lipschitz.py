@@ -45,11 +45,7 @@ class LipschitzBound:
     def same_bound(self) -> float:
         """Eq. (18): bound of the second derivatives in one landmark."""
         n, N, C0, C1 = self.n, self.N, self.C0, self.C1
-        return (
-            (2 * n - 1) * C0**2 * self.M2
-            + (4 * n - 2) * C0 * C1 * self.M1
-            + 2 * N * (C0 * self.M2 + C1 * self.M1)
-        )
+        return (2 * n - 1) * C0**2 * self.M2 + (4 * n - 2) * C0 * C1 * self.M1 + 2 * N * (C0 * self.M2 + C1 * self.M1)
 
     @property
     def different_bound(self) -> float:

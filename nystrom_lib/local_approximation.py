@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from . import _validation as check
 from ._local import NEIGHBOURS, LocalLoops, radial
-from ._threads import steady
+from ._threads import limit_blas_threads
 from ._validation import Array
 from .approximation import NystromApproximation
 from .kernels import Kernel
@@ -96,7 +96,7 @@ class LocalApproximation:
             done = rows.stop
         return csr_array((values.ravel(), near.ravel(), loops.k * np.arange(m + 1)), shape=(m, n))
 
-    @steady
+    @limit_blas_threads
     def block(self, x: ArrayLike, y: ArrayLike) -> Array:
         """Entries K̂(x_i, y_j), shape (len(x), len(y)), from a panel of K_S at a time."""
         a, b = self.weights(x), self.weights(y)

@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from ._threads import available
+from ._threads import available_threads
 from ._validation import Array
-from .descent import Budget, DescentError, follow, independent_batches
+from .descent import Budget, DescentError, independent_batches, run_descent
 from .kernels import Kernel
 from .objectives.prediction_error import PredictionError, fit, predictions
 from .steps import Adam
@@ -193,7 +193,7 @@ class Search:
 
     def each(self, function: Callable[..., Any], *arguments: list[Any]) -> list[Any]:
         """A map in threads; one after another if a callback is to be called."""
-        with ThreadPoolExecutor(1 if self.progress is not None else available()) as pool:
+        with ThreadPoolExecutor(1 if self.progress is not None else available_threads()) as pool:
             return list(pool.map(function, *arguments))
 
     def splits(self, N: int) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
@@ -260,7 +260,7 @@ class Search:
         budget = Budget(BATCH_STEPS if self.iterations is None else self.iterations, left)
         draw = independent_batches(len(points.X), self.batch, self.rng)
         try:
-            run = follow(
+            run = run_descent(
                 objective, model.sample * root, Adam(), budget, self.batch, draw, progress=lambda _: self.report()
             )
             sample, steps = run.sample, run.steps

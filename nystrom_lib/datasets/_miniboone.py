@@ -114,9 +114,7 @@ def miniboone(
     )  # fmt: skip
 
 
-def miniboone_sample(
-    path: str | os.PathLike[str] | None = None, *, standardise: bool = True, ddof: int = 0
-) -> Dataset:
+def miniboone_sample(path: str | os.PathLike[str] | None = None, *, standardise: bool = True, ddof: int = 0) -> Dataset:
     """A public sample of MiniBooNE: 5,027 real rows, drawn uniformly, with all 50 attributes.
 
     The file has 5,044 rows, with values standardised over the whole data and rounded to six digits; 17 of them have no

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from .._threads import steady
+from .._threads import limit_blas_threads
 from .._validation import Array
 from ..approximation import NystromApproximation, pivoted_cholesky
 from .kernels import Meaning
@@ -58,7 +58,7 @@ class ColumnFeatures:
         How exact those are, relative to the largest.
     """
 
-    @steady
+    @limit_blas_threads
     def __init__(self, matrix: Array, columns: Callable[[Any], Array], precision: float = EPS) -> None:
         self._n, self._columns = len(matrix), columns
         self._factor, self._pivots = pivoted_cholesky(matrix, precision)
@@ -68,7 +68,7 @@ class ColumnFeatures:
         """A row for each sample."""
         return self._of_columns(self._columns(X))
 
-    @steady
+    @limit_blas_threads
     def _of_columns(self, columns: Array) -> Array:
         return self._solve(columns) if self._root is None else columns @ self._root
 

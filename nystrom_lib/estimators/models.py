@@ -21,7 +21,7 @@ from sklearn.utils.validation import (
 )
 
 from .. import _validation as check
-from .._threads import steady
+from .._threads import limit_blas_threads
 from .._validation import Array
 from ..kernels import Gaussian, Kernel, Matern, RationalQuadratic
 from ..objectives.prediction_error import fit, predictions
@@ -86,7 +86,7 @@ class _Predictor(BaseEstimator):  # type: ignore[misc]
 
     # --- fitting
 
-    @steady
+    @limit_blas_threads
     def _fit(self, X: Array, Y: Array, sample_weight: Any) -> None:
         """Fit to targets Y, a column each, which are divided by ``unit`` where errors are compared."""
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, ensure_non_negative=True)
@@ -169,7 +169,7 @@ class _Predictor(BaseEstimator):  # type: ignore[misc]
 
     # --- prediction
 
-    @steady
+    @limit_blas_threads
     def _predicted(self, X: Any) -> Array:
         """A row for each sample, a column for each target."""
         check_is_fitted(self)

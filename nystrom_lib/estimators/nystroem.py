@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import _validation as check
 from .._threads import threads
-from ..approximation import room_for
+from ..approximation import check_factor_memory
 from ..bandwidth import median_rho
 from ..kernels import Kernel
 from ..landmarks import find_landmarks
@@ -286,7 +286,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         if self.n_components == "auto":
             return self._few(meaning, X, rng)
         n = self._number(X.shape[0])
-        room_for(n, f"n_components is {n:,}; it must be", "LocalApproximation")
+        check_factor_memory(n, f"n_components is {n:,}; it must be", "LocalApproximation")
         if self.landmarks == "uniform":
             return None, rng.permutation(X.shape[0])[:n].astype(np.int64)  # scikit-learn's draw
         self._refuse_impossible(kernel)

@@ -11,7 +11,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from .. import _validation as check
 from .._core import profiles
-from .._threads import steady
+from .._threads import limit_blas_threads
 from .._validation import Array
 from ..kernels import Kernel
 from .base import Evaluate, Indices, Objective
@@ -80,7 +80,7 @@ class PredictionError(Objective):
         self.weights: Array | None = None  #: of the points, in all sums
         self.intercept = False
 
-    @steady
+    @limit_blas_threads
     @check.finite_result
     def value(self, sample: ArrayLike) -> float:
         """From all the data."""
@@ -89,7 +89,7 @@ class PredictionError(Objective):
     def prepare(self, n: int, points: int) -> Evaluate:
         """Nothing is kept from one evaluation to the next."""
 
-        @steady
+        @limit_blas_threads
         def evaluate(sample: Array, batch: Indices) -> tuple[float, Array]:
             fit = self._fitted(sample, batch if len(batch) else slice(None))
             return fit.value, fit.gradient
@@ -100,7 +100,7 @@ class PredictionError(Objective):
         """Normal equations and their factor, distances and their derivatives."""
         return float(0.5 * n * n * points + n**3 / 6 + (3.0 * self.data.shape[1] + 10.0) * n * (n + points))
 
-    @steady
+    @limit_blas_threads
     def coefficients(self, sample: ArrayLike) -> Array:
         """a(S), a column for each target: ``kernel.matrix(x, S) @ a`` predicts."""
         return self._fitted(self.checked(sample), slice(None), gradient=False).coefficients

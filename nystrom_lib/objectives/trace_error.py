@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 from .. import _validation as check
 from .._core import profiles, trace
 from .._sums import middle
-from .._threads import one_pool
+from .._threads import thread_pool
 from .._validation import Array
-from ..approximation import room_for
+from ..approximation import check_factor_memory
 from ..criteria import nystrom_errors
 from .base import Evaluate, Indices, Objective
 
@@ -77,7 +77,7 @@ class TraceLoops:
 
     def __init__(self, objective: TraceError, n: int, points: int) -> None:
         instead = "LocalTraceError" if objective.kernel.radial else ""
-        room_for(n, f"sample has {n:,} points; it must have", instead)
+        check_factor_memory(n, f"sample has {n:,} points; it must have", instead)
         self.objective = objective
         self.n, self.d = n, objective.data.shape[1]
         self._block = objective.kernel._block(profiles.TANGENT)
@@ -116,15 +116,15 @@ class TraceLoops:
         if points != self.points:
             self._fit(points)
         adam = adam or (np.empty(0), np.empty((0, 0)), np.empty(0))
-        with one_pool(float(self.n * (self.n + points))) as each, kernel._watched(descent) as p:
+        with thread_pool(float(self.n * (self.n + points))) as parallel, kernel._guard_user_kernel(descent) as p:
             first = self._schedule, self.task, self.work, self._block, p, data
-            if each.threads == 1 and float(self.n) ** 2 * points < _CALL:
+            if parallel.threads == 1 and float(self.n) ** 2 * points < _CALL:
                 rows = 0, len(self._schedule)
                 trace.run(0, 1, 1, rows, *first, np.ascontiguousarray(batches), centre, sample, out, adam)
                 return
             for batch in np.ascontiguousarray(batches)[:, None]:
                 for start, stop, items in self._calls:
-                    each(trace.run, items, (start, stop), *first, batch, centre, sample, out, adam)
+                    parallel(trace.run, items, (start, stop), *first, batch, centre, sample, out, adam)
                     if self.work.state[trace.NEXT] < 0:
                         return
 

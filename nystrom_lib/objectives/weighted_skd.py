@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from .. import _validation as check
 from .._core.trace import FIRST_RIDGE, LEAST_PIVOT
 from .._sums import PairSums
-from .._threads import steady
+from .._threads import limit_blas_threads
 from .._validation import Array
 from ..approximation import pivoted_cholesky
 from .base import Evaluate, Indices
@@ -75,7 +75,7 @@ class WeightedSKD(Discrepancy):
             a[pivots] = solve_triangular(factor, half, lower=True, trans=1)
         return a
 
-    @steady
+    @limit_blas_threads
     def _half(self, sample: Array, g: Array) -> tuple[Array, Array, NDArray[np.int64]]:
         """L⁻¹g for the pivoted factor L of B, and that factor."""
         from scipy.linalg import solve_triangular
@@ -90,7 +90,7 @@ class WeightedSKD(Discrepancy):
         N = len(self.data)
         sums: PairSums | None = None
 
-        @steady
+        @limit_blas_threads
         @np.errstate(over="ignore", invalid="ignore")  # who calls looks whether the gradient is finite
         def evaluate(sample: Array, batch: Indices) -> tuple[float, Array]:
             nonlocal sums

@@ -7,7 +7,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from .. import _validation as check
-from .._threads import steady
+from .._threads import limit_blas_threads
 from .._validation import Array
 from ..kernels import Kernel, require
 from . import greedy, herding, kmeans, kmeans_plus_plus, leverage, rpcholesky, uniform
@@ -95,7 +95,7 @@ def _start(method: str) -> Start:
     return STARTS[check.choice("method", method, STARTS)]
 
 
-@steady
+@limit_blas_threads
 def _drawn(kernel: Kernel, data: ArrayLike, n: int, method: str, seed: Any) -> Drawn:
     start = _start(method)
     kernel = require(kernel)

@@ -9,7 +9,7 @@ import pytest
 
 import nystrom_lib as nl
 from nystrom_lib import exchange as module
-from nystrom_lib.descent import Budget, follow, shuffled_batches
+from nystrom_lib.descent import Budget, run_descent, shuffled_batches
 from nystrom_lib.exchange import EFFORT, AdamWithExchanges, ExchangeEngine, exchange
 from tests.cases import BUILT_IN, Floats, cloud, notebook_data, pair
 
@@ -93,7 +93,7 @@ def descend(sample: Floats, iterations: int, exchanges: bool = True, seed: int =
     rule = AdamWithExchanges(rng(seed)) if exchanges else nl.Adam()
     objective = nl.TraceError(nl.Gaussian(rho=16.0), data)
     draw = shuffled_batches(len(data), 96, rng(seed + 1))
-    return follow(objective, sample, rule, Budget(iterations, None), 96, draw).sample
+    return run_descent(objective, sample, rule, Budget(iterations, None), 96, draw).sample
 
 
 def test_ten_landmarks_out_of_sight_are_repaired() -> None:

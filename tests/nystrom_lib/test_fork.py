@@ -111,7 +111,7 @@ def test_blas_is_free_again_in_the_child() -> None:
     before = counts()
     read, write = os.pipe()
     # As if another thread were inside just now: the limit is set, and none of the calls is the forking thread's.
-    with _threads.one_pool(0.0):
+    with _threads.thread_pool(0.0):
         _threads._local.inside -= 1
         child = os.fork()
         if child == 0:

@@ -64,13 +64,13 @@ def test_large_calls_return_to_python_on_the_way(
 ) -> None:
     """Catches a single compiled call for all of the work, during which Ctrl-C has to wait; the result is the same."""
     X = np.random.default_rng(0).normal(size=(1200, 2))
-    expected, calls, share_out = call(X), [], _threads.Each.__call__
+    expected, calls, share_out = call(X), [], _threads.ParallelLoop.__call__
 
     def counted(self: Any, *arguments: Any) -> None:
         calls.append(arguments)
         share_out(self, *arguments)
 
-    monkeypatch.setattr(_threads.Each, "__call__", counted)
+    monkeypatch.setattr(_threads.ParallelLoop, "__call__", counted)
     for module, name, small in ((kernels, "_CALL", 1e6), (trace_error, "_CALL", 1e6), (criteria, "_TILES", 2)):
         monkeypatch.setattr(module, name, small)
     with nl.threads(1):

@@ -115,7 +115,7 @@ def test_whole_numbers_of_numpy_are_counts() -> None:
 
 def test_blas_is_held_at_one_thread_whichever_thread_asks() -> None:
     """Catches a limit that only the thread that set it first can set again: the others would run BLAS unlimited."""
-    from nystrom_lib._threads import _controller, one_pool
+    from nystrom_lib._threads import _controller, thread_pool
 
     def counts() -> list[int]:
         return [pool.num_threads for pool in _controller().lib_controllers if pool.user_api == "blas"]
@@ -124,7 +124,7 @@ def test_blas_is_held_at_one_thread_whichever_thread_asks() -> None:
     seen: list[list[int]] = []
 
     def work() -> None:
-        with one_pool(0.0):
+        with thread_pool(0.0):
             seen.append(counts())
         seen.append(counts())
 
