@@ -18,7 +18,7 @@ from .derivatives import radial_skd_gradient
 from .descent import DescentError, gradient_descent, stochastic_gradient_descent
 from .kernels import Gaussian, Kernel, Matern, RationalQuadratic
 from .lipschitz import lipschitz_bound
-from .radial_skd import checked, radial_skd
+from .radial_skd import radial_skd, validate_arguments
 
 #: Up to this many points a step with the exact gradient, Eq. (5), is cheap; beyond, batches are drawn, Eq. (6).
 EXACT_GRADIENT = 5_000
@@ -80,7 +80,7 @@ def choose_step(
     True
     """
     end = float("inf") if seconds is None else time.perf_counter() + check.positive("seconds", seconds)
-    kernel, data, start = checked(kernel, data, sample)
+    kernel, data, start = validate_arguments(kernel, data, sample)
     points = subsample(data, _MAX_POINTS, seed)
 
     def stop_in_time(done: int) -> None:

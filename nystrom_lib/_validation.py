@@ -118,6 +118,14 @@ def positive(name: str, value: Any) -> float:
     return number
 
 
+def fraction(name: str, value: Any) -> float:
+    """A number from 0 to below 1."""
+    number = real(name, value)
+    if not 0.0 <= number < 1.0:
+        raise ValueError(f"{name} is {quoted(value)}; it must be at least 0 and below 1.")
+    return number
+
+
 def magnitude(name: str, value: Any, most: float) -> float:
     """A number from 1/``most`` to ``most``."""
     number = positive(name, value)

@@ -23,7 +23,7 @@ from .approximation import NystromApproximation, _diagonal
 from .estimates import Estimate, as_confidence, mean_of
 from .kernels import Kernel, require
 from .local_approximation import LocalApproximation
-from .radial_skd import checked
+from .radial_skd import validate_arguments
 from .sources import Source, open_data
 
 __all__ = ["Errors", "Factors", "approximation_factors", "best_rank_errors", "nystrom_errors"]
@@ -143,7 +143,7 @@ def nystrom_errors(
     if precision == "extended" and kernel._family == profiles.CUSTOM:
         raise ValueError("precision is 'extended'; it is available for the built-in kernels only.")
     if points is None and neighbours is None and not isinstance(data, Source):
-        kernel, data, sample = checked(kernel, data, sample)
+        kernel, data, sample = validate_arguments(kernel, data, sample)
         return _errors_in_memory(kernel, data, sample, asked, _matrix(matrix, len(data)), precision)
     if asked != ("trace",):
         raise ValueError(
@@ -523,7 +523,7 @@ def approximation_factors(
     >>> round(factors.trace, 3)
     1.682
     """
-    kernel, data, sample = checked(kernel, data, sample)
+    kernel, data, sample = validate_arguments(kernel, data, sample)
     asked = check.norms(norms)
     if best is None:
         best = best_rank_errors(kernel, data, len(sample), asked, matrix=matrix)

@@ -12,7 +12,7 @@ from ._sums import PairSums
 from ._threads import limit_blas_threads
 from ._validation import Array
 from .kernels import Kernel
-from .radial_skd import checked
+from .radial_skd import validate_arguments
 
 __all__ = [
     "hessian_vector_product",
@@ -44,7 +44,7 @@ def radial_skd_gradient(kernel: Kernel, data: ArrayLike, sample: ArrayLike) -> A
     >>> nl.radial_skd_gradient(nl.Gaussian(rho=1.0), [[0.0], [1.0]], [[0.25]]).round(4)
     array([[-0.2208]])
     """
-    norm, total, over_landmarks, over_data = PairSums(*checked(kernel, data, sample)).totals_and_left()
+    norm, total, over_landmarks, over_data = PairSums(*validate_arguments(kernel, data, sample)).totals_and_left()
     c = total / norm if norm > 0.0 else 0.0
     # K² is symmetric, so ∂[d]K²(s, s) = 2 ∂[l]K²(s, s): the sum over all j, k included, is half the bracket
     return 2.0 * c * c * over_landmarks - 2.0 * c * over_data
@@ -65,7 +65,7 @@ def skd_coefficient_gradient(kernel: Kernel, data: ArrayLike, sample: ArrayLike)
     >>> nl.skd_coefficient_gradient(nl.Gaussian(rho=1.0), [[0.0], [1.0]], [[0.25]]).round(4)
     array([[0.0915]])
     """
-    norm, total, over_landmarks, over_data = PairSums(*checked(kernel, data, sample)).totals_and_left()
+    norm, total, over_landmarks, over_data = PairSums(*validate_arguments(kernel, data, sample)).totals_and_left()
     if norm <= 0.0:
         return np.zeros_like(over_data)
     return (over_data - 2.0 * total / norm * over_landmarks) / norm
@@ -89,7 +89,7 @@ def radial_skd_hessian(kernel: Kernel, data: ArrayLike, sample: ArrayLike) -> Ar
     >>> nl.radial_skd_hessian(nl.Gaussian(rho=1.0), [[0.0], [1.0]], [[0.25]]).round(4)
     array([[2.4561]])
     """
-    kernel, data, sample = checked(kernel, data, sample)
+    kernel, data, sample = validate_arguments(kernel, data, sample)
     n, d = sample.shape
     norm, total, over_landmarks, over_data = PairSums(kernel, data, sample).totals_and_left()
     if norm <= 0.0:
@@ -141,7 +141,7 @@ def hessian_vector_product(kernel: Kernel, data: ArrayLike, sample: ArrayLike, v
     >>> nl.derivatives.hessian_vector_product(nl.Gaussian(rho=1.0), [[0.0], [1.0]], [[0.25]], [[2.0]]).round(4)
     array([[4.9121]])
     """
-    kernel, data, sample = checked(kernel, data, sample)
+    kernel, data, sample = validate_arguments(kernel, data, sample)
     v = check.float_points("vector", vector, dimension=sample.shape[1])
     if len(v) != len(sample):
         raise ValueError(f"vector has {len(v)} rows; it must have one for each of the {len(sample)} landmarks.")
@@ -224,7 +224,7 @@ def largest_hessian_eigenvalue(kernel: Kernel, data: ArrayLike, sample: ArrayLik
     """
     from scipy.sparse.linalg import LinearOperator, eigsh
 
-    kernel, data, sample = checked(kernel, data, sample)
+    kernel, data, sample = validate_arguments(kernel, data, sample)
     tolerance = check.positive("tolerance", tolerance)
     if sample.size <= 8:  # ARPACK wants more than a few dimensions
         return float(np.linalg.eigvalsh(radial_skd_hessian(kernel, data, sample))[-1])

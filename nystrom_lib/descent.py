@@ -17,7 +17,7 @@ from ._validation import Array, as_writable
 from .kernels import Kernel
 from .objectives import Objective, RadialSKD
 from .objectives.base import EVERYTHING
-from .radial_skd import checked
+from .radial_skd import validate_arguments
 from .steps import LBFGS, FixedStep, StepRule
 from .steps.base import Engine
 from .steps.fixed import RadialEngine
@@ -26,13 +26,13 @@ from .stochastic import LARGEST_BATCH
 __all__ = ["Descent", "DescentError", "descend", "gradient_descent", "stochastic_gradient_descent"]
 
 _CHUNK = 1e8  # products of coordinates between two calls of progress, or checks for Ctrl-C: some hundredths of a second
-_LOOKS = 50  # of a budget in seconds: so often the clock is looked at
-_MOMENT = 5e-4  # seconds: more often than that is not worth the while
+_READINGS = 50  # of the clock, at least, in a budget of seconds
+_MIN_INTERVAL = 5e-4  # seconds between two readings of the clock
 
 
 @dataclass(frozen=True)
 class Descent:
-    """What a descent leaves behind."""
+    """The result of a descent."""
 
     sample: Array  #: S⁽ᵀ⁾, shape (n, d)
     values: Array  #: R at the recorded iterations (up to ‖K‖_F² unless it was given)
@@ -42,7 +42,10 @@ class Descent:
 
 
 class DescentError(ArithmeticError):
-    """A step would have made the sample, or R, infinite or NaN. ``iteration`` and the last good ``sample`` are kept."""
+    """The descent diverged: a step made the sample, or R, infinite or NaN.
+
+    ``iteration`` is that step, ``sample`` the last finite sample.
+    """
 
     def __init__(self, iteration: int, sample: Array, step: float | None) -> None:
         with_step = "" if step is None else f" with step {step:g}"
@@ -73,11 +76,12 @@ def gradient_descent(
     kernel, data, sample
         As in :func:`radial_skd`; ``sample`` is :math:`S^{(0)}` and is not modified.
     step
-        The step γ > 0; below 1/L (:func:`lipschitz_bound`) R never increases.
+        The step γ > 0; below 1/L (:func:`lipschitz_bound`) R never increases. If it is so long that the descent
+        diverges, :class:`DescentError` is raised.
     iterations
         The number of steps T.
     record_every
-        Record R every so many steps, and at the first and last; 0 records nothing.
+        Record R at iterations 0, k, 2k, … and the last; 0 records nothing.
     keep_path
         Keep the sample at the recorded iterations too (at every iteration if none is recorded).
     constant
@@ -86,11 +90,6 @@ def gradient_descent(
         Called with the number of steps done so far, from time to time.
     dtype
         ``numpy.float32`` runs the descent in single precision; the result is float64 all the same.
-
-    Raises
-    ------
-    DescentError
-        If a step would not be finite.
 
     Returns
     -------
@@ -159,7 +158,7 @@ def stochastic_gradient_descent(
     >>> bool(run.values[-1] < run.values[0]), bool(abs(run.sample[0, 0] - 0.5) < 0.2)
     (True, True)
     """
-    kernel, data, sample = checked(kernel, data, sample)
+    kernel, data, sample = validate_arguments(kernel, data, sample)
     iterations = check.integer("iterations", iterations, least=0)
     draw: Draw
     if (batches is None) == (batch_size is None):
@@ -211,7 +210,7 @@ def descend(
     keep_path: bool = False,
     progress: Callable[[int], object] | None = None,
 ) -> Descent:
-    r"""Any step rule on any objective.
+    r"""Descend on any objective by any step rule.
 
     Parameters
     ----------
@@ -223,21 +222,16 @@ def descend(
         How to move, such as :class:`Adam`.
     iterations, seconds
         The budget: a number of steps, seconds of wall clock, or both, whichever ends first. With ``iterations`` alone
-        the result is the same to the last bit on any number of threads and in every run. The first descent of a
-        process loads its loops, or compiles them, while the clock runs: :func:`warm_up` does so before.
+        the result is deterministic: bit-for-bit the same on any number of threads. Seconds include the time in which
+        loops are compiled or loaded from the cache, unless :func:`warm_up` was called before.
     batch_size, seed
-        Batches of so many indices, independent and uniform, drawn from the seed; None for the exact gradient.
+        Batches of ``batch_size`` independent uniform indices drawn from ``seed``; None for the exact gradient.
     record_every, keep_path
-        Record the objective's value every so many steps, and at the first and last; keep the sample there too (at
-        every step if no value is recorded).
+        Record the objective's value at iterations 0, k, 2k, … and the last; keep the sample there too (at every step
+        if no value is recorded).
     progress
-        Called with the number of steps done so far, from time to time; if it raises ``StopIteration``, the descent
-        ends there.
-
-    Raises
-    ------
-    DescentError
-        If the descent diverges, and restarts with shorter steps do not help.
+        Called with the number of steps done so far, from time to time; ``StopIteration`` raised there ends the descent
+        (early stopping).
 
     Returns
     -------
@@ -256,7 +250,6 @@ def descend(
     """
     check.instance("objective", objective, Objective, "an objective, such as TraceError(kernel, data)")
     check.instance("rule", rule, StepRule, "a step rule, such as Adam()")
-    check.callback("progress", progress)
     draw: Draw
     if batch_size is None:
         size, draw = 0, no_batches
@@ -267,20 +260,20 @@ def descend(
         draw = independent_batches(len(objective.data), size, check.generator("seed", seed))
     return run_descent(
         objective, objective.checked(sample), rule, Budget(iterations, seconds), size, draw,
-        record_every=record_every, keep_path=keep_path, progress=progress,
+        record_every=record_every, keep_path=keep_path, report=_reporting(progress),
     )  # fmt: skip
 
 
 # --- batches and budgets ----------------------------------------------------------------------------------------
 
-#: Gives so many batches, a row each.
+#: Draws a number of batches, one a row.
 Draw = Callable[[int], NDArray[np.int64]]
-#: Told from time to time how many steps were taken, and where to have the sample as it is then.
-Look = Callable[[int, Callable[[], Array]], object]
+#: Called from time to time with the number of steps done and a function that returns the current sample.
+Report = Callable[[int, Callable[[], Array]], object]
 
 
 def no_batches(count: int) -> NDArray[np.int64]:
-    """No batches: rows of nothing stand for all of the data."""
+    """Empty rows, which stand for all of the data."""
     return np.empty((count, 0), dtype=np.int64)
 
 
@@ -290,7 +283,7 @@ def independent_batches(N: int, size: int, rng: np.random.Generator) -> Draw:
 
 
 def shuffled_batches(N: int, size: int, rng: np.random.Generator) -> Draw:
-    """All indices in shuffled order, then again in another: no point comes twice before every other has."""
+    """All indices in one random order after another: an epoch has each index once."""
     rest = np.empty(0, dtype=np.int64)
 
     def draw(count: int) -> NDArray[np.int64]:
@@ -304,7 +297,7 @@ def shuffled_batches(N: int, size: int, rng: np.random.Generator) -> Draw:
 
 
 class Budget:
-    """Steps, seconds, or both, whichever ends first; the clock runs from here on."""
+    """Steps, seconds, or both, whichever ends first; the clock starts here."""
 
     def __init__(self, iterations: int | None, seconds: float | None) -> None:
         if iterations is None and seconds is None:
@@ -318,7 +311,7 @@ class Budget:
         return time.perf_counter() - self.begin
 
     def used(self, done: int) -> float:
-        """The share that is used up, from 0 to 1."""
+        """The used share, from 0 to 1."""
         shares = [0.0]
         if self.iterations is not None:
             shares.append(done / self.iterations if self.iterations else 1.0)
@@ -327,16 +320,16 @@ class Budget:
         return min(max(shares), 1.0)
 
     def share(self, pace: float) -> float:
-        """The share that a step takes, at so many seconds; 0 as long as nobody knows."""
+        """The share of one step of ``pace`` seconds; 0 as long as the pace is unknown."""
         by_steps = 1.0 / self.iterations if self.iterations else 0.0
         return max(by_steps, pace / self.seconds if self.seconds is not None else 0.0)
 
     def affordable(self, pace: float) -> int:
-        """Steps until the next look at the clock, at so many seconds a step."""
+        """Steps of ``pace`` seconds until the clock is to be read again."""
         if self.seconds is None:
             return 10**9
-        slice_ = min(max(self.seconds / _LOOKS, _MOMENT), max(self.seconds - self.elapsed(), 0.0))
-        return int(min(max(1.0, slice_ / pace), 1e9)) if pace > 0.0 else 1
+        interval = min(max(self.seconds / _READINGS, _MIN_INTERVAL), max(self.seconds - self.elapsed(), 0.0))
+        return int(min(max(1.0, interval / pace), 1e9)) if pace > 0.0 else 1
 
 
 # --- the loop ---------------------------------------------------------------------------------------------------
@@ -353,49 +346,39 @@ def run_descent(
     *,
     record_every: int = 0,
     keep_path: bool = False,
-    progress: Callable[[int], object] | None = None,
-    onlooker: Look | None = None,
+    report: Report | None = None,
 ) -> Descent:
-    """:func:`descend` with a budget whose clock runs already, any batches, and a second callback."""
+    """:func:`descend` with a budget whose clock runs already, any batches, and a callback that may take the sample."""
     record_every = check.integer("record_every", record_every, least=0)
-    value = objective.value if record_every else None if objective.kernel.radial else _glance(objective, len(sample))
-    watch = _Watch(sample, record_every, keep_path, value)
-
-    def report(done: int, take: Callable[[], Array]) -> None:
-        if progress is not None:
-            progress(done)
-        if onlooker is not None:
-            onlooker(done, take)
-
+    value: Callable[[Array], float] | None = objective.value if record_every else None
+    if value is None and not objective.kernel.radial:
+        value = _value_of_few_points(objective, len(sample))
+    records = _Records(sample, record_every, keep_path, value)
     if isinstance(rule, LBFGS):
-        return _by_scipy(rule, objective, sample, budget, watch, report)
+        return _run_scipy(rule, objective, sample, budget, records, report)
     engine = rule.engine(objective, sample, batch)
     chunk = _chunk(objective.cost(len(sample), batch or len(objective.data)))
-    return _steps(engine, budget, draw, chunk, watch, rule.restarts, getattr(rule, "step", None), report)
+    return _run_engine(engine, budget, draw, chunk, records, rule.restarts, getattr(rule, "step", None), report)
 
 
-def _by_scipy(
-    rule: LBFGS,
-    objective: Objective,
-    sample: Array,
-    budget: Budget,
-    watch: _Watch,
-    report: Callable[[int, Callable[[], Array]], None],
+def _run_scipy(
+    rule: LBFGS, objective: Objective, sample: Array, budget: Budget, records: _Records, report: Report | None
 ) -> Descent:
-    """L-BFGS, the one rule whose loop is not ours: scipy calls back after each step."""
+    """L-BFGS, whose loop is scipy's: it calls back after each step."""
     most = 10**9 if budget.iterations is None else budget.iterations
     done, now, ended = 0, sample.copy(), budget.used(0) >= 1.0
 
-    def look(last: bool) -> None:
-        if not watch.look(done, now, last):
+    def record(last: bool = False) -> None:
+        if not records.add(done, now, last):
             raise DescentError(done, now, None)
 
     def after_step(moved: Array) -> None:
         nonlocal done, now, ended
         done, now, ended = done + 1, moved, True
-        if done < most and done == watch.next_stop(done - 1):
-            look(last=False)
-        report(done, lambda: now.copy())
+        if done < most and records.due(done):
+            record()
+        if report is not None:
+            report(done, now.copy)
         if budget.used(done) >= 1.0:
             raise StopIteration
         ended = False
@@ -403,21 +386,21 @@ def _by_scipy(
     if not ended:
         if not np.isfinite(objective.prepare(len(sample), len(objective.data))(sample, EVERYTHING)[1]).all():
             raise DescentError(1, sample, None)
-        if watch.every:
-            look(last=False)
+        if records.every:
+            record()
         rule.minimise(objective, sample, most, after_step)
     if not ended and budget.iterations is not None:  # converged: the sample stays where it is
-        while (stop := watch.next_stop(done)) < most:
+        while (stop := records.next_stop(done)) < most:
             done = stop
-            look(last=False)
+            record()
         done = most
-    if done == 0 or done not in watch.iterations[-1:]:
-        look(last=True)
-    return watch.result(done)
+    if done == 0 or done not in records.iterations[-1:]:
+        record(last=True)
+    return records.result(done)
 
 
-def _glance(objective: Objective, n: int) -> Callable[[Array], float]:
-    """A value from a few points. A radial kernel is bounded; with others even the last sample may have none."""
+def _value_of_few_points(objective: Objective, n: int) -> Callable[[Array], float]:
+    """A value to check the last sample by: unlike a radial kernel, others may overflow there."""
     few = np.arange(min(n, len(objective.data)))
     evaluate = objective.prepare(n, len(few))
     return lambda sample: evaluate(sample, few)[0]
@@ -440,56 +423,62 @@ def _radial_descent(
     first_part: int = 0,
     draw: Draw = no_batches,
 ) -> Descent:
-    """The paper's descents, which know a few things more: two samples, single precision, a constant given."""
-    kernel, data, sample = checked(kernel, data, sample)
+    """The paper's descents, with options that no other has: two samples, single precision, a given constant."""
+    kernel, data, sample = validate_arguments(kernel, data, sample)
     rule = FixedStep(step)
     budget = Budget(iterations, None)
     record_every = check.integer("record_every", record_every, least=0)
     constant = check.real("constant", constant)
-    kind = _float_kind(dtype)
-    engine = RadialEngine(RadialSKD(kernel, data), sample, batch, rule.step, first_part, kind)
-    # a radial kernel is bounded, so R is finite wherever S is; with others the last sample is always looked at
-    recorder = PairSums(kernel, data, sample) if record_every or not kernel.radial else None
+    engine = RadialEngine(RadialSKD(kernel, data), sample, batch, rule.step, first_part, _float_kind(dtype))
+    # a radial kernel is bounded, so R is finite wherever S is; with others the last value is always checked
+    sums = PairSums(kernel, data, sample) if record_every or not kernel.radial else None
 
     def value(now: Array) -> float:
-        assert recorder is not None
-        recorder.place(now)
-        norm, total = recorder.totals()
+        assert sums is not None
+        sums.place(now)
+        norm, total = sums.totals()
         return constant - (total * (total / norm) if norm > 0.0 else 0.0)
 
-    watch = _Watch(sample, record_every, keep_path, value if recorder else None)
+    records = _Records(sample, record_every, keep_path, value if sums else None)
     chunk = _chunk(engine.pairs * data.shape[1])
-    call = check.callback("progress", progress) or (lambda done: None)
-    return _steps(engine, budget, draw, chunk, watch, 0, rule.step, lambda done, take: call(done))
+    return _run_engine(engine, budget, draw, chunk, records, 0, rule.step, _reporting(progress))
+
+
+def _reporting(progress: Callable[[int], object] | None) -> Report | None:
+    call = check.callback("progress", progress)
+    return None if call is None else lambda done, take: call(done)
 
 
 def _chunk(products: float) -> int:
     return int(min(1000, max(1, _CHUNK / products)))
 
 
-class _Watch:
-    """What is looked at on the way: values and samples at 0, k, 2k, … and the last step."""
+class _Records:
+    """Values and samples at iterations 0, k, 2k, … and the last."""
 
     def __init__(
         self, sample: Array, record_every: int, keep_path: bool, value: Callable[[Array], float] | None
     ) -> None:
         keep_path = check.flag("keep_path", keep_path)
         self.every = record_every or (1 if keep_path else 0)
-        self.record, self.keep_path, self.value = bool(record_every), keep_path, value
+        self.keep_values, self.keep_path, self.value = bool(record_every), keep_path, value
         self.now = sample.copy()
         self.values: list[float] = []
         self.path: list[Array] = []
         self.iterations: list[int] = []
 
     def next_stop(self, done: int) -> int:
-        """The next step after which to look."""
+        """The next iteration to record."""
         return done - done % self.every + self.every if self.every else 10**18
 
-    def look(self, done: int, now: Array, last: bool) -> bool:
-        """Returns whether the value, if it was looked at, is finite."""
+    def due(self, done: int) -> bool:
+        """Whether this iteration is to be recorded."""
+        return done == self.next_stop(done - 1)
+
+    def add(self, done: int, now: Array, last: bool = False) -> bool:
+        """Returns whether the value, if it was computed, is finite."""
         self.now = now
-        if self.record or (last and self.value is not None):
-            assert self.value is not None
+        if self.value is not None and (self.keep_values or last):
             try:
                 value = check.finite("The value", self.value(now))
             except check.NotFinite:
@@ -501,36 +490,35 @@ class _Watch:
         return True
 
     def result(self, done: int) -> Descent:
-        """Everything that was seen."""
+        """The records and the last sample."""
         return Descent(
             self.now,
-            np.array(self.values if self.record else []),
+            np.array(self.values if self.keep_values else []),
             np.array(self.iterations if self.every else [], dtype=np.int64),
             np.array(self.path) if self.keep_path else None,
             done,
         )
 
 
-def _steps(
+def _run_engine(
     engine: Engine,
     budget: Budget,
     draw: Draw,
     chunk: int,
-    watch: _Watch,
+    records: _Records,
     restarts: int,
     step: float | None,
-    report: Callable[[int, Callable[[], Array]], object],
+    report: Report | None,
 ) -> Descent:
-    """The loop of all descents but L-BFGS: chunks of steps; values, path and clock are checked in between."""
+    """The loop of all descents but L-BFGS: chunks of steps; records, callback and clock come in between."""
     most = 10**18 if budget.iterations is None else budget.iterations
-    done, used, pace = 0, budget.used(0), 0.0
-    looked = -1
-    if watch.every and most > 0:
-        if not watch.look(0, watch.now, last=False):
-            raise DescentError(0, watch.now, step)
-        looked = 0
+    done, used, pace, recorded = 0, budget.used(0), 0.0, -1
+    if records.every and most > 0:
+        if not records.add(0, records.now):
+            raise DescentError(0, records.now, step)
+        recorded = 0
     while used < 1.0:
-        count = min(chunk, watch.next_stop(done) - done, most - done, budget.affordable(pace))
+        count = min(chunk, records.next_stop(done) - done, most - done, budget.affordable(pace))
         began = budget.elapsed()
         taken = engine.advance(draw(count), used, budget.share(pace))
         done += taken
@@ -542,24 +530,25 @@ def _steps(
             engine.restart()
         used = budget.used(done)
         try:
-            report(done, engine.take)
+            if report is not None:
+                report(done, engine.take)
         except StopIteration:
             used = 1.0
-        if used < 1.0 and taken == count and done == watch.next_stop(done - 1):
-            if not watch.look(done, engine.take(), last=False):
+        if used < 1.0 and taken == count and records.due(done):
+            if not records.add(done, engine.take()):
                 raise DescentError(done, engine.step_back(), step)
-            looked = done
-    if looked < done or done == 0:
-        now = engine.take() if done else watch.now
-        if not watch.look(done, now, last=True):
+            recorded = done
+    if recorded < done or done == 0:
+        now = engine.take() if done else records.now
+        if not records.add(done, now, last=True):
             raise DescentError(done, engine.step_back() if done else now, step)
-    return watch.result(done)
+    return records.result(done)
 
 
 def _float_kind(dtype: Any) -> type:
     try:
         kind = np.dtype(dtype)
-    except Exception:  # what is no type may fail in any way, even when numpy quotes it
+    except Exception:  # an object that is no type may raise anything, even when numpy quotes it
         kind = np.dtype(object)
     if dtype is None or kind not in (np.float32, np.float64):
         raise ValueError(f"dtype is {check.quoted(dtype)}; it must be numpy.float64 or numpy.float32.")

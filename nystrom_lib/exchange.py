@@ -1,12 +1,12 @@
-r"""Exchange: landmarks that explain least, dropped for points that would explain most.
+"""Exchanges: replace the landmarks that explain least by the points that explain most.
 
-A descent moves landmarks a few widths of the kernel at most. What a bad start put where nothing is left to explain, or
-what no landmark was near, only an exchange repairs.
+A descent moves landmarks by a few widths of the kernel at most, so it cannot repair a start that left a region empty.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,17 +19,16 @@ from .steps import Adam
 from .steps.adam import TraceEngine
 from .steps.base import Engine
 
-#: Shares of the budget at which landmarks are exchanged: early, so that the descent can still settle what is new.
+#: Shares of the budget at which landmarks are exchanged: early, so that the descent can still move the new ones.
 SHARES = (0.0, 0.03, 0.06, 0.1)
-#: Of the whole effort, what exchanges may take.
-EFFORT = 0.1
-POINTS = 1_024  #: points that an exchange looks at
-
-_WORTH = 2.0  # a point replaces a landmark if it gains so many times what the landmark costs
-_SHARE = 0.1  # of the landmarks at most, at a time
+EFFORT = 0.1  #: share of the budget that exchanges may take
+POINTS = 1_024  #: points over which an exchange computes errors
 CANDIDATES = 128  #: points compared, drawn with probabilities in proportion to their residuals
+
+_MIN_RATIO = 2.0  # of the gain by the new point to the cost of removing the landmark
+_MAX_SHARE = 0.1  # of the landmarks exchanged at a time
 _RIDGE = 1e-10
-_ROUNDING = 1e-6  # of a step: exchanges do not depend on the rounding of the share of the budget used
+_ROUNDING = 1e-6  # of a step, so that exchanges do not depend on the rounding of the used share of the budget
 
 
 @limit_blas_threads
@@ -40,32 +39,18 @@ def exchange(
 
     With :math:`\mathbf A=\mathbf W^{-1}\mathbf C` the error over the points grows by
     :math:`\sum_x A_{jx}^2/(\mathbf W^{-1})_{jj}` without landmark j, exactly, and shrinks by
-    :math:`\sum_l R_{il}^2/R_{ii}` with point i, **R** being what the landmarks leave of the points' kernel matrix. A
-    point's gain from itself is not counted: among all the data it is one of many more. After each choice **R** is
-    what that point leaves of it, so that no two points are taken for the same gain.
+    :math:`\sum_l R_{il}^2/R_{ii}` with point i, **R** being the residual kernel matrix of the points. A point's gain
+    from itself is not counted, because the points stand for many more. After each choice **R** is updated.
 
-    Costs O(n³ + n²m + 128 nm) for m points.
-
-    Returns
-    -------
-    dropped, taken : array
-        Places in ``sample``, and as many in ``points``.
-
-    Examples
-    --------
-    >>> import numpy as np, nystrom_lib as nl
-    >>> from nystrom_lib.exchange import exchange
-    >>> points = np.array([[0.0], [0.1], [2.9], [3.0], [3.2]])
-    >>> exchange(nl.Gaussian(1.0), np.array([[0.0], [9.0]]), points, np.random.default_rng(0))
-    (array([1]), array([3]))
+    Costs O(n³ + n²m + 128 nm) for m points. Returns indices into ``sample``, and as many into ``points``.
     """
     none = np.empty(0, dtype=np.int64)
     found = removal_costs(kernel, sample, points)
     if found is None:
         return none, none
     costs, V = found
-    order = np.argsort(costs, kind="stable")[: max(1, int(_SHARE * len(sample)))]
-    taken = best_additions(kernel, points, V, len(order), rng, _WORTH * costs[order])
+    order = np.argsort(costs, kind="stable")[: max(1, int(_MAX_SHARE * len(sample)))]
+    taken = best_additions(kernel, points, V, len(order), rng, _MIN_RATIO * costs[order])
     return order[: len(taken)].astype(np.int64), taken
 
 
@@ -78,7 +63,10 @@ def best_additions(
     worth: Array | float = 0.0,
     candidates: int = CANDIDATES,
 ) -> NDArray[np.int64]:
-    """Up to ``count`` points that explain most of what landmarks with the factor V leave, while they are worth it."""
+    """Up to ``count`` points that reduce the error most, each by more than the next of ``worth``.
+
+    ``V`` is :math:`\\mathbf L^{-1}\\mathbf C` of the landmarks, from :func:`removal_costs`.
+    """
     diagonal = kernel.diagonal(points)
     left = diagonal - np.square(V).sum(axis=0)
     floor = 1e-8 * float(diagonal.max())
@@ -103,7 +91,7 @@ def best_additions(
 
 @limit_blas_threads
 def removal_costs(kernel: Kernel, sample: Array, points: Array) -> tuple[Array, Array] | None:
-    r"""How much the error over the points grows without each landmark, and :math:`\mathbf L^{-1}\mathbf C`.
+    r"""The growth of the error over the points without each landmark, and :math:`\mathbf L^{-1}\mathbf C`.
 
     None where the kernel matrix of the landmarks has no Cholesky factor.
     """
@@ -120,33 +108,33 @@ def removal_costs(kernel: Kernel, sample: Array, points: Array) -> tuple[Array, 
     return np.square(inverse.T @ V).sum(axis=1) / np.square(inverse).sum(axis=0), V
 
 
+@dataclass(frozen=True)
 class AdamWithExchanges(Adam):
-    """Adam on the trace error, with a few early exchanges."""
+    """Adam on the trace error, with a few early exchanges by random numbers of ``rng``."""
 
-    def __init__(self, rng: np.random.Generator) -> None:
-        super().__init__()
-        object.__setattr__(self, "rng", rng)
+    rng: np.random.Generator | None = None
 
     def engine(self, objective: Objective, sample: Array, batch_size: int) -> Engine:
         """For the trace error alone."""
-        assert type(objective) is TraceError
-        return ExchangeEngine(self, objective, sample, batch_size)
+        assert type(objective) is TraceError and self.rng is not None
+        return ExchangeEngine(self, objective, sample, batch_size, self.rng)
 
 
 class ExchangeEngine(TraceEngine):
-    """Exchanges at its shares of the budget, as far as they cost no more than their part of it."""
+    """Exchanges at its shares of the budget, as long as they cost no more than their part of it."""
 
-    def __init__(self, rule: AdamWithExchanges, objective: TraceError, sample: Array, batch_size: int) -> None:
+    def __init__(
+        self, rule: Adam, objective: TraceError, sample: Array, batch_size: int, rng: np.random.Generator
+    ) -> None:
         super().__init__(rule, objective, sample, batch_size)
-        self._rng: np.random.Generator = rule.rng  # type: ignore[attr-defined]
-        self._shares = list(SHARES)
-        self._left = EFFORT
+        self._rng, self._shares, self._left = rng, list(SHARES), EFFORT
         n, m = len(sample), min(POINTS, len(objective.data))
         step = objective.cost(n, batch_size or len(objective.data))
-        self._cost = 2.0 * (1.5 * n * n * (n + m) + CANDIDATES * n * m) / step  # in steps; numpy is slower than they
+        # in steps, with a factor for numpy, which is slower than the compiled loops
+        self._cost = 2.0 * (1.5 * n * n * (n + m) + CANDIDATES * n * m) / step
 
     def advance(self, batches: NDArray[np.int64], used: float, per_step: float) -> int:
-        """Steps up to the next exchange, that, and so on."""
+        """Steps, interrupted by the exchanges that are due."""
         done = 0
         while done < len(batches):
             now = used + (done + _ROUNDING) * per_step
@@ -172,5 +160,5 @@ class ExchangeEngine(TraceEngine):
         points = data[np.sort(chosen)].astype(np.float64)
         dropped, taken = exchange(self._objective.kernel, self._sample, points, self._rng)
         self._sample[dropped] = points[taken]
-        self._adaptive.first[dropped] = 0.0
-        self._adaptive.second[dropped] = 0.0
+        for moment in self._moments:
+            moment[dropped] = 0.0

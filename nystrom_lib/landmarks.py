@@ -21,7 +21,7 @@ from ._threads import limit_blas_threads
 from ._validation import Array, as_writable
 from .approximation import check_factor_memory
 from .bounds import best_error_bound, check_level, error_and_bound, largest_diagonal
-from .descent import Budget, DescentError, Draw, Look, independent_batches, no_batches, run_descent, shuffled_batches
+from .descent import Budget, DescentError, Draw, Report, independent_batches, no_batches, run_descent, shuffled_batches
 from .exchange import AdamWithExchanges
 from .kernels import Gaussian, Kernel, require
 from .local_approximation import affordable, by_nearest
@@ -444,7 +444,7 @@ class Search:
             return LBFGS(), 0, no_batches, 100
         size = min(max(self.n, LEAST_BATCH), N)
         draw = (shuffled_batches if N <= EPOCHS else independent_batches)(N, size, self.for_batches)
-        adam = AdamWithExchanges(self.for_exchanges) if method == "trace" else Adam()
+        adam = AdamWithExchanges(rng=self.for_exchanges) if method == "trace" else Adam()
         return adam, size, draw, default_iterations(self.n)
 
     # --- doing it
@@ -506,9 +506,16 @@ class Search:
         if iterations is None and seconds is None:
             iterations = math.ceil(share * usual)
         budget = Budget(iterations, None if seconds is None else self.left(seconds))
-        onlooker = None if self.watch is None else self.looks(self.watch, budget)
+        look = None if self.watch is None else self.looks(self.watch, budget)
+
+        def report(done: int, take: Callable[[], Array]) -> None:
+            if self.progress is not None:
+                self.progress(done)
+            if look is not None:
+                look(done, take)
+
         try:
-            run = run_descent(objective, first, rule, budget, size, draw, progress=self.progress, onlooker=onlooker)
+            run = run_descent(objective, first, rule, budget, size, draw, report=report)
             sample, taken = run.sample, run.steps
         except DescentError as end:
             sample, taken = end.sample, end.iteration - 1
@@ -558,7 +565,7 @@ class Search:
             drawn = Drawn(drawn.points, self.numbers[drawn.indices])
         return error, drawn
 
-    def looks(self, watch: Callable[[float, float], object], budget: Budget) -> Look:
+    def looks(self, watch: Callable[[float, float], object], budget: Budget) -> Report:
         """Judge the sample on the way, but not so often that it costs much."""
         due = 0.0
 

@@ -15,7 +15,7 @@ from .kernels import Kernel, require
 __all__ = ["radial_skd", "skd_coefficient", "squared_frobenius_norm"]
 
 
-def checked(kernel: Kernel, data: ArrayLike, sample: ArrayLike) -> tuple[Kernel, NDArray[Any], Array]:
+def validate_arguments(kernel: Kernel, data: ArrayLike, sample: ArrayLike) -> tuple[Kernel, NDArray[Any], Array]:
     """The three arguments nearly every function of the library begins with."""
     kernel = require(kernel)
     data = check.points("data", data)
@@ -77,7 +77,7 @@ def radial_skd(kernel: Kernel, data: ArrayLike, sample: ArrayLike, constant: boo
     >>> round(nl.radial_skd(kernel, data, [[0.5]], constant=False), 6)
     -1.471518
     """
-    kernel, data, sample = checked(kernel, data, sample)
+    kernel, data, sample = validate_arguments(kernel, data, sample)
     if constant is True:
         constant = _sums.squared_frobenius_norm(kernel, data)
     elif constant is False:
@@ -103,5 +103,5 @@ def skd_coefficient(kernel: Kernel, data: ArrayLike, sample: ArrayLike) -> float
     >>> round(nl.skd_coefficient(nl.Gaussian(rho=1.0), [[0.0], [1.0]], [[0.5]]), 6)
     1.213061
     """
-    norm, total = PairSums(*checked(kernel, data, sample)).totals()
+    norm, total = PairSums(*validate_arguments(kernel, data, sample)).totals()
     return total / norm if norm > 0.0 else 0.0

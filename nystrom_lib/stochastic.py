@@ -14,7 +14,7 @@ from . import _validation as check
 from ._sums import PairSums
 from ._validation import Array
 from .kernels import Kernel
-from .radial_skd import checked
+from .radial_skd import validate_arguments
 
 __all__ = [
     "draw_batch",
@@ -89,7 +89,7 @@ def estimate_T1(kernel: Kernel, data: ArrayLike, sample: ArrayLike, batch: Array
     >>> round(nl.stochastic.estimate_T1(nl.Gaussian(rho=1.0), [[0.0], [1.0]], [[0.5]], [0]), 6)
     1.213061
     """
-    return _Estimates(*checked(kernel, data, sample), "batch", batch).T1
+    return _Estimates(*validate_arguments(kernel, data, sample), "batch", batch).T1
 
 
 @check.finite_result
@@ -109,7 +109,7 @@ def estimate_T2(kernel: Kernel, data: ArrayLike, sample: ArrayLike, batch: Array
     >>> nl.stochastic.estimate_T2(nl.Gaussian(rho=1.0), [[0.0], [1.0]], [[0.5]], [0]).round(4)
     array([[-2.4261]])
     """
-    return _Estimates(*checked(kernel, data, sample), "batch", batch).T2
+    return _Estimates(*validate_arguments(kernel, data, sample), "batch", batch).T2
 
 
 @check.finite_result
@@ -138,7 +138,7 @@ def one_sample_gradient(kernel: Kernel, data: ArrayLike, sample: ArrayLike, batc
     >>> nl.one_sample_gradient(kernel, data, sample, nl.stochastic.draw_batch(2, 3, seed=0)).round(4)
     array([[-2.5296]])
     """
-    one = _Estimates(*checked(kernel, data, sample), "batch", batch)
+    one = _Estimates(*validate_arguments(kernel, data, sample), "batch", batch)
     return _combine(one.T1, one.T1, one.T1, one)
 
 
@@ -163,7 +163,7 @@ def two_sample_gradient(
     >>> nl.two_sample_gradient(kernel, data, sample, [0], [1]).round(4)
     array([[-6.8761]])
     """
-    kernel, data, sample = checked(kernel, data, sample)
+    kernel, data, sample = validate_arguments(kernel, data, sample)
     x = _Estimates(kernel, data, sample, "batch_x", batch_x)
     y = _Estimates(kernel, data, sample, "batch_y", batch_y)
     return _combine(x.T1, y.T1, x.T1, y)
@@ -196,7 +196,7 @@ def four_sample_gradient(
     >>> nl.stochastic.four_sample_gradient(kernel, data, sample, [0], [1], [0], [1]).round(4)
     array([[-6.8761]])
     """
-    kernel, data, sample = checked(kernel, data, sample)
+    kernel, data, sample = validate_arguments(kernel, data, sample)
     names = ("batch_1", "batch_2", "batch_3", "batch_4")
     batches = (batch_1, batch_2, batch_3, batch_4)
     e = [_Estimates(kernel, data, sample, name, batch) for name, batch in zip(names, batches, strict=True)]

@@ -20,16 +20,17 @@ from .base import Engine, Move, StepRule
 class FixedStep(StepRule):
     r"""A fixed step: :math:`S^{(t+1)} = S^{(t)} - \gamma\nabla f(S^{(t)})`, paper §2–4.
 
+    A step size set by the user is never changed: a descent that diverges is not restarted.
+
     Parameters
     ----------
     step
         γ > 0.
     scale_free
-        Descend on the logarithm of the objective's magnitude instead, whose gradient is :math:`\nabla f/|f|`: then γ
-        depends on lengths alone, not on N, n or the kernel's height. For the radial SKD it is the logarithm of
-        :math:`T_1^2/\|\mathbf K_S\|_F^2`, which R leaves of :math:`\|\mathbf K\|_F^2`.
+        Use the gradient :math:`\nabla f/|f|` of :math:`\log|f|` instead: then γ depends on lengths alone, not on N, n
+        or the kernel's height. For the radial SKD, :math:`|f|=T_1^2/\|\mathbf K_S\|_F^2`.
     decay
-        Whether the step falls to 0 in a straight line as the budget is used up.
+        Whether the step decays linearly to 0 as the budget is used up.
 
     Examples
     --------
@@ -44,43 +45,26 @@ class FixedStep(StepRule):
     decay: bool = False
 
     name: ClassVar[str] = "fixed"
-    #: A step size set by the user is never changed.
     restarts: ClassVar[int] = 0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "step", check.positive("step", self.step))
 
+    def length(self, value: float, scale: float) -> float:
+        """What the gradient is multiplied by."""
+        if not self.scale_free:
+            return self.step * scale
+        return self.step * scale / abs(value) if value else 0.0
+
     def begin(self, objective: Objective, sample: Array) -> Move:
         """No state."""
-        return Along(self)
+        return lambda sample, value, gradient, scale: sample - self.length(value, scale) * gradient
 
     def engine(self, objective: Objective, sample: Array, batch_size: int) -> Engine:
-        """The radial SKD has a loop of its own."""
-        if type(objective) is RadialSKD and not self.scale_free and not self.decay:
+        """The radial SKD has a compiled loop."""
+        if type(self) is FixedStep and type(objective) is RadialSKD and not self.scale_free and not self.decay:
             return RadialEngine(objective, sample, batch_size, self.step)
         return super().engine(objective, sample, batch_size)
-
-
-class Along:
-    """Steps along a direction, which is the gradient or what momentum makes of it."""
-
-    def __init__(self, rule: FixedStep) -> None:
-        self.rule, self.step = rule, rule.step
-
-    def length(self, value: float, used: float) -> float:
-        """What the direction is multiplied by."""
-        step = self.step * (1.0 - used) if self.rule.decay else self.step
-        if not self.rule.scale_free:
-            return step
-        return step / abs(value) if value else 0.0
-
-    def __call__(self, sample: Array, value: float, gradient: Array, used: float) -> Array:
-        moved: Array = sample - self.length(value, used) * gradient
-        return moved
-
-    def restart(self) -> None:
-        """Halve the step."""
-        self.step *= 0.5
 
 
 class RadialEngine(Engine):
@@ -104,7 +88,7 @@ class RadialEngine(Engine):
         return self._sums.descend(batches, self._first_part, len(batches), self._step)
 
     def take(self) -> Array:
-        """The sample as it is now."""
+        """The current sample."""
         return self._sums.take()
 
     def step_back(self) -> Array:

@@ -14,7 +14,7 @@ from ..objectives.base import EVERYTHING, Objective
 from .adam import Adam
 from .base import Move, StepRule
 
-_TOO_LARGE = 1e150  # stands for a value that is not finite, so that the line search takes a shorter step
+_TOO_LARGE = 1e150  # replaces a value that is not finite, so that the line search takes a shorter step
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class LBFGS(StepRule):
         object.__setattr__(self, "memory", check.integer("memory", self.memory, least=1))
 
     def begin(self, objective: Objective, sample: Array) -> Move:
-        """scipy owns the loop: see :meth:`minimise`."""
+        """Not available: scipy owns the loop, see :meth:`minimise`."""
         raise TypeError("LBFGS gives no single steps; use descend.")
 
     def minimise(
@@ -68,6 +68,5 @@ class LBFGS(StepRule):
             after_step(length * intermediate_result.x.reshape(sample.shape))
 
         options = {"maxcor": self.memory, "maxiter": iterations, "maxfun": 10**9, "ftol": 0.0, "gtol": 0.0}
-        minimize(
-            value_and_gradient, sample.ravel() / length, jac=True, method="L-BFGS-B", callback=callback, options=options
-        )
+        start = sample.ravel() / length
+        minimize(value_and_gradient, start, jac=True, method="L-BFGS-B", callback=callback, options=options)

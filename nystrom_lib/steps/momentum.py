@@ -10,20 +10,20 @@ import numpy as np
 from .. import _validation as check
 from .._validation import Array
 from ..objectives.base import Objective
-from .base import Engine, Move, StepRule
-from .fixed import Along, FixedStep
+from .base import Move, StepRule
+from .fixed import FixedStep
 
 
 @dataclass(frozen=True)
 class Momentum(FixedStep):
-    r"""Steps along a fading sum of gradients: :math:`v\leftarrow\beta v+\gamma\nabla f`, :math:`S\leftarrow S-v`.
+    r"""Heavy-ball momentum: :math:`v\leftarrow\beta v+\gamma\nabla f`, :math:`S\leftarrow S-v`.
 
     Where gradients agree the steps grow to γ/(1 − β); gradients in opposite directions cancel.
 
     Parameters
     ----------
     step, scale_free, decay
-        As for :class:`FixedStep`; here the step falls by default.
+        As for :class:`FixedStep`; here the step decays by default.
     beta
         β, from 0 (a fixed step) to below 1.
 
@@ -43,34 +43,16 @@ class Momentum(FixedStep):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        beta = check.real("beta", self.beta)
-        if not 0.0 <= beta < 1.0:
-            raise ValueError(f"beta is {self.beta!r}; it must be at least 0 and below 1.")
-        object.__setattr__(self, "beta", beta)
+        object.__setattr__(self, "beta", check.fraction("beta", self.beta))
 
     def begin(self, objective: Objective, sample: Array) -> Move:
         """The velocity is 0 at first."""
-        return Rolling(self, sample)
+        velocity = np.zeros_like(sample)
 
-    def engine(self, objective: Objective, sample: Array, batch_size: int) -> Engine:
-        """No loop of its own."""
-        return Engine(self, objective, sample, batch_size)
+        def move(sample: Array, value: float, gradient: Array, scale: float) -> Array:
+            nonlocal velocity
+            velocity = self.beta * velocity + self.length(value, scale) * gradient
+            moved: Array = sample - velocity
+            return moved
 
-
-class Rolling(Along):
-    """Steps with the velocity of heavy-ball momentum."""
-
-    def __init__(self, rule: Momentum, sample: Array) -> None:
-        super().__init__(rule)
-        self.beta = rule.beta
-        self.velocity = np.zeros_like(sample)
-
-    def __call__(self, sample: Array, value: float, gradient: Array, used: float) -> Array:
-        self.velocity = self.beta * self.velocity + self.length(value, used) * gradient
-        moved: Array = sample - self.velocity
-        return moved
-
-    def restart(self) -> None:
-        """Halve the step and reset the velocity."""
-        super().restart()
-        self.velocity = np.zeros_like(self.velocity)
+        return move

@@ -43,7 +43,7 @@ def test_the_landmark_that_costs_least_goes_and_the_point_that_gains_most_comes(
 
 def test_each_choice_knows_of_those_before(monkeypatch: pytest.MonkeyPatch) -> None:
     """Catches two points taken for the same gain: each is the best of what the ones before leave."""
-    monkeypatch.setattr(module, "_SHARE", 0.5)
+    monkeypatch.setattr(module, "_MAX_SHARE", 0.5)
     X, S = cloud(3, 60, 10)
     S[5:] = 50.0 + np.arange(15).reshape(5, 3)  # out of sight: free to go
     dropped, taken = exchange(KERNEL, S, X, rng())
@@ -90,7 +90,7 @@ def test_copies_of_landmarks_are_the_first_to_go() -> None:
 
 def descend(sample: Floats, iterations: int, exchanges: bool = True, seed: int = 0) -> Floats:
     data = notebook_data()
-    rule = AdamWithExchanges(rng(seed)) if exchanges else nl.Adam()
+    rule = AdamWithExchanges(rng=rng(seed)) if exchanges else nl.Adam()
     objective = nl.TraceError(nl.Gaussian(rho=16.0), data)
     draw = shuffled_batches(len(data), 96, rng(seed + 1))
     return run_descent(objective, sample, rule, Budget(iterations, None), 96, draw).sample
@@ -137,7 +137,7 @@ def test_effort_is_capped(n: int, iterations: int) -> None:
     data = notebook_data()
     objective = nl.TraceError(nl.Gaussian(rho=16.0), data)
     S = nl.uniform_sample(data, n, 0)
-    engine = Counted(AdamWithExchanges(rng()), objective, S, 96)
+    engine = Counted(nl.Adam(), objective, S, 96, rng())
     batches = rng().integers(0, 2000, (min(iterations, 300), 96))
     assert engine.advance(batches, 0.0, 1 / iterations) == len(batches)
     assert sum(engine.exchanged) <= 0.1 * (1 + 1e-12)
@@ -151,17 +151,18 @@ def test_what_is_new_has_no_past() -> None:
     """Catches a point that sets out with the moments of the landmark it replaced."""
     S = nl.uniform_sample(notebook_data(), 50, 3)
     S[::5] = 40.0 + np.arange(20).reshape(10, 2)
-    engine = ExchangeEngine(AdamWithExchanges(rng()), nl.TraceError(KERNEL, notebook_data()), S, 96)
-    engine._adaptive.first[:] = engine._adaptive.second[:] = 1.0
+    engine = ExchangeEngine(nl.Adam(), nl.TraceError(KERNEL, notebook_data()), S, 96, rng())
+    first, second = engine._moments
+    first[:] = second[:] = 1.0
     engine._exchange(1e-9)
     new = (engine.take() != S).any(axis=1)
     assert new[::5].sum() == new.sum() == 5  # a tenth
-    assert (engine._adaptive.first == ~new[:, None]).all() and (engine._adaptive.second == ~new).all()
+    assert (first == ~new[:, None]).all() and (second == ~new).all()
 
 
 def test_before_a_pace_is_known_nothing_is_exchanged() -> None:
     """Catches an exchange that counts as nothing, at the first step of a budget in seconds."""
-    engine = Counted(AdamWithExchanges(rng()), nl.TraceError(KERNEL, notebook_data()), notebook_data()[:50].copy(), 96)
+    engine = Counted(nl.Adam(), nl.TraceError(KERNEL, notebook_data()), notebook_data()[:50].copy(), 96, rng())
     assert engine.advance(rng().integers(0, 2000, (3, 96)), 0.0, 0.0) == 3
     assert not engine.exchanged and len(engine._shares) == len(module.SHARES)
     assert engine.advance(rng().integers(0, 2000, (3, 96)), 0.001, 0.0001) == 3
@@ -175,7 +176,7 @@ def test_exchanges_happen_at_their_shares() -> None:
     batches = rng().integers(0, 2000, (450, 96))
     samples = []
     for cuts in ([450], [1, 119, 30, 300], [240, 210]):
-        engine = Counted(AdamWithExchanges(rng()), nl.TraceError(nl.Gaussian(rho=16.0), data), S, 96)
+        engine = Counted(nl.Adam(), nl.TraceError(nl.Gaussian(rho=16.0), data), S, 96, rng())
         done = 0
         for count in cuts:
             assert engine.advance(batches[done : done + count], done / 4000, 1 / 4000) == count

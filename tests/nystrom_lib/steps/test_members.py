@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import nystrom_lib as nl
 from nystrom_lib.objectives import OBJECTIVES
 from nystrom_lib.objectives.base import EVERYTHING, Objective
-from nystrom_lib.steps import units
+from nystrom_lib.steps.adam import extent, spacing
 from nystrom_lib.steps.base import Engine
 from tests.cases import BUILT_IN, Floats, cloud, pair
 
@@ -163,7 +163,7 @@ def test_the_first_step_is_as_long_as_said() -> None:
     moved = nl.descend(objective, S, nl.Adam(0.04, decay=False), iterations=1).sample
     assert np.linalg.norm(moved - S, axis=1) == pytest.approx(np.full(6, 0.04), rel=1e-12)
     by_default = nl.descend(objective, S, nl.Adam(decay=False), iterations=1).sample
-    wide, apart = 1 / math.sqrt(2 * 4.0), units.spacing(S)
+    wide, apart = 1 / math.sqrt(2 * 4.0), spacing(S)
     expected = 0.3 * math.sqrt(wide * apart)
     assert np.linalg.norm(by_default - S, axis=1) == pytest.approx(np.full(6, expected), rel=1e-9)
 
@@ -180,9 +180,9 @@ def test_the_default_length_stays_within_a_hundredth_and_a_hundred_widths() -> N
 
 
 def test_spacing_and_extent() -> None:
-    assert units.spacing(np.array([[0.0], [1.0], [3.0], [3.5], [9.0]])) == 1.0
-    assert units.spacing(np.zeros((1, 2))) == math.inf
-    assert units.extent(np.array([[0.0, 0.0], [6.0, 8.0]])) == pytest.approx(5.0)
+    assert spacing(np.array([[0.0], [1.0], [3.0], [3.5], [9.0]])) == 1.0
+    assert spacing(np.zeros((1, 2))) == math.inf
+    assert extent(np.array([[0.0, 0.0], [6.0, 8.0]])) == pytest.approx(5.0)
 
 
 # --- L-BFGS -------------------------------------------------------------------------------------------------------
@@ -252,18 +252,18 @@ def test_lbfgs_stays_where_the_gradient_is_zero() -> None:
 
 
 @pytest.mark.parametrize("rule", [nl.FixedStep(0.01), nl.Momentum(0.01), nl.Adam(0.01)], ids=repr)
-def test_a_restart_forgets_everything_but_to_go_more_slowly(rule: Any) -> None:
-    """Catches a moment, a velocity or a curvature that outlives the descent that went astray, to the last bit."""
+def test_a_restart_resets_the_state_and_halves_the_steps(rule: Any) -> None:
+    """Catches a moment or a velocity that outlives the descent that diverged, in the compiled loop too."""
     objective, S = problem()
-    evaluate = objective.prepare(6, 60)
-    used, fresh = (rule.begin(objective, S) for _ in range(2))
-    T = S
-    for _ in range(4):
-        T = used(T, *evaluate(T, EVERYTHING), 0.0)
-    used.restart()
-    share = "step" if hasattr(fresh, "step") else "length"
-    setattr(fresh, share, getattr(fresh, share) * 0.5)
-    assert np.array_equal(used(S, *evaluate(S, EVERYTHING), 0.0), fresh(S, *evaluate(S, EVERYTHING), 0.0))
+    half = type(rule)(0.005)
+    nothing = np.empty((4, 0), np.int64)
+    for make in (Engine, lambda rule, *arguments: rule.engine(*arguments)):
+        used, fresh = make(rule, objective, S, 0), make(half, objective, S, 0)
+        used.advance(nothing, 0.0, 0.0)
+        used.restart()
+        used._sample = S.copy()
+        assert used.advance(nothing, 0.0, 0.0) == fresh.advance(nothing, 0.0, 0.0) == 4
+        assert np.array_equal(used.take(), fresh.take()) and not np.array_equal(used.take(), S)
 
 
 @pytest.mark.parametrize("rule", [nl.FixedStep(1e308), nl.Momentum(1e308), nl.Adam(1e308)], ids=repr)
