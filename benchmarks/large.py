@@ -68,9 +68,7 @@ def library(path: str) -> None:
     data = nl.open_data(path, standardise=True)
     times.append(time.perf_counter())
     kernel, ticks = nl.Gaussian(nl.median_rho(data)), []
-    found = nl.find_landmarks(
-        kernel, data, LANDMARKS, progress=lambda done: ticks.append((done, time.perf_counter()))
-    )
+    found = nl.find_landmarks(kernel, data, LANDMARKS, progress=lambda done: ticks.append((done, time.perf_counter())))
     times.append(time.perf_counter())
     errors = [nl.nystrom_errors(kernel, data, S, "trace", points=POINTS) for S in (found.start, found.sample)]
     times.append(time.perf_counter())

@@ -35,7 +35,7 @@ _FILES = (
     "starts",
     "objectives",
     "arena",
-    "uses",
+    "designs",
     "sphere",
 )
 

@@ -1,4 +1,4 @@
-"""Chapter 13: the arena."""
+"""Chapter 10: the arena."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Parameters(OnProblems):
 
 CHAPTER = Chapter(
     name="arena",
-    number=13,
+    number=10,
     title="The arena",
     section="beyond the paper",
     parameters=Parameters,

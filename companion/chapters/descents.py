@@ -1,4 +1,4 @@
-"""Chapter 10, Conclusion: faster descents."""
+"""Chapter 14, Conclusion: faster descents."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Parameters(Settings):
 
 CHAPTER = Chapter(
     name="descents",
-    number=10,
+    number=14,
     title="Faster descents",
     section="paper, Conclusion",
     parameters=Parameters,

@@ -1,4 +1,4 @@
-"""Chapter 12, §1.2 and Remark 1.2: what to descend on."""
+"""Chapter 9, §1.2 and Remark 1.2: what to descend on."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Parameters(OnProblems):
 
 CHAPTER = Chapter(
     name="objectives",
-    number=12,
+    number=9,
     title="What to descend on",
     section="paper §1.2, Remark 1.2",
     parameters=Parameters,

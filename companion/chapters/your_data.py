@@ -1,4 +1,4 @@
-"""Chapter 9: the method on a file of the reader's own."""
+"""Chapter 13: the method on a file of the reader's own."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Parameters(Settings):
 
 CHAPTER = Chapter(
     name="your_data",
-    number=9,
+    number=13,
     title="Your own data",
     section="your data",
     parameters=Parameters,

@@ -197,7 +197,7 @@ _DECLARED = (
     ),
     Question(
         id="X11",
-        chapter="uses",
+        chapter="designs",
         asks="Do optimised landmarks predict Abalone's rings clearly better than uniform ones?",
         statistic=(
             "For each n: root mean square error on test points of a ridge regression on Nyström features, landmarks by "
@@ -207,14 +207,14 @@ _DECLARED = (
     ),
     Question(
         id="X12",
-        chapter="uses",
+        chapter="designs",
         asks="Do optimised landmarks predict MAGIC's class clearly better than uniform ones?",
         statistic="For each n: the same with the share of test points put into the wrong class.",
         threshold=0.99,
     ),
     Question(
         id="X13",
-        chapter="uses",
+        chapter="designs",
         asks="Is k-means worse than uniform landmarks for MAGIC's class, although its trace error is lower?",
         statistic="For each n: the share of wrong classes with k-means over that with uniform landmarks, medians.",
         threshold=1.01,
@@ -222,7 +222,7 @@ _DECLARED = (
     ),
     Question(
         id="X14",
-        chapter="uses",
+        chapter="designs",
         asks="Are designs by descent clearly better than Latin hypercubes and Sobol points?",
         statistic=(
             "For each region and n: mean posterior variance of the descended design over the lower of the two others', "
@@ -232,7 +232,7 @@ _DECLARED = (
     ),
     Question(
         id="X15",
-        chapter="uses",
+        chapter="designs",
         asks="Is one optimised landmark worth at least one and a half uniform ones?",
         statistic=(
             "For each of the paper's four problems: the number of uniform landmarks whose median trace error equals "
@@ -253,7 +253,7 @@ _DECLARED = (
     ),
     Question(
         id="X17",
-        chapter="uses",
+        chapter="designs",
         asks="Do optimised landmarks keep more of the function that the kernel itself would fit?",
         statistic=(
             "For each task and n: the mean over the test points of (f − P_S f)², where f is the ridge regression with "
@@ -264,7 +264,7 @@ _DECLARED = (
     ),
     Question(
         id="X18",
-        chapter="uses",
+        chapter="designs",
         asks="Is what uniform landmarks add to a model's error a small part of it?",
         statistic=(
             "For each task and n: the part of the squared error at the test points that is above that of the ridge "
@@ -274,7 +274,7 @@ _DECLARED = (
     ),
     Question(
         id="X19",
-        chapter="uses",
+        chapter="designs",
         asks="Do 50 supervised landmarks predict as well as 200 uniform ones?",
         statistic=(
             "For each of the six problems: the test error with 50 supervised landmarks over that with 200 uniform "
@@ -285,7 +285,7 @@ _DECLARED = (
     ),
     Question(
         id="X20",
-        chapter="uses",
+        chapter="designs",
         asks="Do length scales that are fitted with the landmarks predict better than a fixed one?",
         statistic=(
             "For each of the six problems: the test error of NystroemRegressor or NystroemClassifier with 50 landmarks "
@@ -295,7 +295,7 @@ _DECLARED = (
     ),
     Question(
         id="X21",
-        chapter="uses",
+        chapter="designs",
         asks="Do 50 landmarks come within a tenth of a tuned support vector machine?",
         statistic=(
             "For each of the six problems: the test error of NystroemRegressor or NystroemClassifier with 50 landmarks "
@@ -305,14 +305,14 @@ _DECLARED = (
     ),
     Question(
         id="X22",
-        chapter="uses",
+        chapter="designs",
         asks="Do 50 landmarks come within a tenth of tuned gradient boosting?",
         statistic="For each of the six problems: the same with gradient boosting tuned by cross-validation.",
         threshold=1.1,
     ),
     Question(
         id="X23",
-        chapter="uses",
+        chapter="designs",
         asks="Does it harm to fit more landmarks?",
         statistic=(
             "For each of the six problems: the test error of NystroemRegressor or NystroemClassifier with 200 "
@@ -323,7 +323,7 @@ _DECLARED = (
     ),
     Question(
         id="X24",
-        chapter="uses",
+        chapter="designs",
         asks="Are the fitted landmarks safe where there are few points?",
         statistic=(
             "For each of the six problems, with 100 and 200 training points: the test error of NystroemRegressor or "

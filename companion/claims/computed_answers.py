@@ -16,7 +16,7 @@ import nystrom_lib as nl
 
 from ..atomic_write import write_text
 from ..chapters.sphere import Parameters as Sphere
-from ..chapters.uses import Parameters as Uses
+from ..chapters.designs import Parameters as Uses
 from ..checkout import RESULTS
 from ..experiments.problems import BEYOND
 from ..results import provenance

@@ -34,9 +34,7 @@ GROUP: dict[str, Any] = {"context_settings": SETTINGS, "epilog": EXIT_CODES}
 
 
 def _debug_option() -> click.Option:
-    return click.Option(
-        ["--debug"], is_flag=True, expose_value=False, help="Show the traceback of an error."
-    )
+    return click.Option(["--debug"], is_flag=True, expose_value=False, help="Show the traceback of an error.")
 
 
 class Whole(click.ParamType):  # type: ignore[type-arg]  # generic only in the newest click
@@ -118,9 +116,7 @@ def check_locale(words: Iterable[str]) -> None:
     encoding = sys.getfilesystemencoding()
     for text in (*words, os.getcwd()):
         if encoding != "utf-8" and any(0xDC80 <= ord(letter) <= 0xDCFF for letter in text):
-            raise ConfigurationError(
-                "", f"{text!a} has letters that the locale ({encoding}) lacks; set PYTHONUTF8=1."
-            )
+            raise ConfigurationError("", f"{text!a} has letters that the locale ({encoding}) lacks; set PYTHONUTF8=1.")
 
 
 _asked_to_end = False

@@ -74,4 +74,3 @@ def _count(path: Path) -> int:
     except sqlite3.Error:
         return 0
     return int(count)
-

@@ -52,9 +52,7 @@ def params(name: str, yaml: bool, profile: str) -> None:
     if yaml:
         click.echo(as_yaml(this, profile), nl=False)
         return
-    rows = [
-        [each.name, each.type, each.default, each.allowed or "any", each.meaning] for each in this.describe()
-    ]
+    rows = [[each.name, each.type, each.default, each.allowed or "any", each.meaning] for each in this.describe()]
     click.echo(f"{this.number}. {this.title} ({this.section})\n")
     click.echo(table(["name", "type", "default", "range", "meaning"], rows))
     click.echo("")

@@ -202,9 +202,7 @@ def optimise(
         array=array,
     )
     exact = exact or dask is not None
-    request = Request(
-        source, n or 100, kernel, rho, method, start, iterations, seconds, seed, exact, tries, tolerance
-    )
+    request = Request(source, n or 100, kernel, rho, method, start, iterations, seconds, seed, exact, tries, tolerance)
     try:
         with _cluster(dask) as client:
             optimised, report = _optimised(request, jobs, client)

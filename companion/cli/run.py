@@ -26,9 +26,7 @@ FILE = click.option(
     "-f", "--file", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE.yml",
     help="Values from a YAML file of lines `key: value`; those of -p come over them.",
 )  # fmt: skip
-JOBS = click.option(
-    "--jobs", type=Whole(1), metavar="N", help="Threads to use, by default one per core."
-)
+JOBS = click.option("--jobs", type=Whole(1), metavar="N", help="Threads to use, by default one per core.")
 DASK = click.option(
     "--dask", metavar="ADDRESS", help="Send the repetitions to this Dask scheduler, e.g. tcp://10.0.0.5:8786."
 )

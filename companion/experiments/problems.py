@@ -94,9 +94,7 @@ PROBLEMS: Mapping[str, Problem] = MappingProxyType(_listed())
 def problem(name: str) -> Problem:
     """One of the problems by name."""
     if name not in PROBLEMS:
-        raise ConfigurationError(
-            "problem", f"is {name!r}{did_you_mean(name, PROBLEMS)}; known: {', '.join(PROBLEMS)}."
-        )
+        raise ConfigurationError("problem", f"is {name!r}{did_you_mean(name, PROBLEMS)}; known: {', '.join(PROBLEMS)}.")
     return PROBLEMS[name]
 
 

@@ -1,4 +1,4 @@
-"""The picture of chapter 9: the reader's data in a plane with the landmarks, and what uniform ones would cost."""
+"""The picture of chapter 13: the reader's data in a plane with the landmarks, and what uniform ones would cost."""
 
 from __future__ import annotations
 

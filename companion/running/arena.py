@@ -196,9 +196,7 @@ def hold(
     return pd.DataFrame([there[_key(asdict(trial))] for trial in chosen])
 
 
-def _attempts(
-    left: Sequence[Trial], best: Mapping[str, float], jobs: int, terms: Terms
-) -> Iterator[dict[str, Any]]:
+def _attempts(left: Sequence[Trial], best: Mapping[str, float], jobs: int, terms: Terms) -> Iterator[dict[str, Any]]:
     if jobs == 1 or len(left) < 2:
         yield from (attempt(trial, best[trial.problem], terms) for trial in left)
         return

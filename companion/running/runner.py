@@ -196,9 +196,7 @@ def run(
         return Results.from_store(store, experiment, dataset)
 
 
-def run_here(
-    experiment: Experiment, dataset: nl.datasets.Dataset, store: Store, threads: int, progress: bool
-) -> None:
+def run_here(experiment: Experiment, dataset: nl.datasets.Dataset, store: Store, threads: int, progress: bool) -> None:
     """Do what is left on threads of this process."""
     pending = left_to_do(store, experiment)
     if not pending:

@@ -1,6 +1,6 @@
 """A file of the reader's own: where it is, what is done with it, how to look at it, and the landmarks to take home.
 
-What ``nystrom optimise`` and chapter 9 do is here, once. They differ in how a run is stored and shown.
+What ``nystrom optimise`` and chapter 13 do is here, once. They differ in how a run is stored and shown.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Chapter 14: what landmarks are for."""
+"""Chapter 12: what landmarks are for."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ class Parameters(OnProblems):
 
 
 CHAPTER = Chapter(
-    name="uses",
-    number=14,
+    name="designs",
+    number=12,
     title="What landmarks are for",
     section="paper, Conclusion",
     parameters=Parameters,
