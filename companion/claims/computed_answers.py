@@ -15,8 +15,8 @@ import numpy as np
 import nystrom_lib as nl
 
 from ..atomic_write import write_text
-from ..chapters.sphere import Parameters as Sphere
 from ..chapters.designs import Parameters as Uses
+from ..chapters.sphere import Parameters as Sphere
 from ..checkout import RESULTS
 from ..experiments.problems import BEYOND
 from ..results import provenance
