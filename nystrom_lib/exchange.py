@@ -42,7 +42,12 @@ def exchange(
     :math:`\sum_l R_{il}^2/R_{ii}` with point i, **R** being the residual kernel matrix of the points. A point's gain
     from itself is not counted, because the points stand for many more. After each choice **R** is updated.
 
-    Costs O(n³ + n²m + 128 nm) for m points. Returns indices into ``sample``, and as many into ``points``.
+    Costs O(n³ + n²m + 128 nm) for m points.
+
+    Returns
+    -------
+    tuple of numpy.ndarray
+        Indices into ``sample``, and as many into ``points``.
     """
     none = np.empty(0, dtype=np.int64)
     found = removal_costs(kernel, sample, points)

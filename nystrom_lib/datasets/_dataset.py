@@ -31,6 +31,10 @@ def cache_folder() -> Path:
 
     The environment variable NYSTROM_CACHE names it; otherwise it is in the platform's folder for caches.
 
+    Returns
+    -------
+    Path
+
     Examples
     --------
     >>> from nystrom_lib.datasets import cache_folder
@@ -52,6 +56,10 @@ def sha256_of(X: NDArray[Any]) -> str:
     """The sha256 of the C-ordered, little-endian float64 bytes of a matrix.
 
     The matrix is read in blocks: it may be a memory map larger than memory.
+
+    Returns
+    -------
+    str
 
     Examples
     --------

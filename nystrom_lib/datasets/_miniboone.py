@@ -81,6 +81,10 @@ def miniboone(
     standardise, ddof
         As for :func:`abalone`.
 
+    Returns
+    -------
+    Dataset
+
     Examples
     --------
     >>> from nystrom_lib.datasets import miniboone
@@ -127,6 +131,10 @@ def miniboone_sample(path: str | os.PathLike[str] | None = None, *, standardise:
         The file, where it was downloaded by hand. Its sha256 is checked.
     standardise, ddof
         As for :func:`abalone`.
+
+    Returns
+    -------
+    Dataset
 
     Examples
     --------

@@ -62,6 +62,10 @@ def from_array(data: Any, **options: Unpack[Options]) -> Dataset:
     name, citation, licence
         How to present the data.
 
+    Returns
+    -------
+    Dataset
+
     Examples
     --------
     >>> import numpy as np
@@ -110,6 +114,10 @@ def from_file(
     **options
         As for `from_array`: columns, without, missing, missing_codes, one_hot, standardise, ddof, name, citation,
         licence.
+
+    Returns
+    -------
+    Dataset
 
     Examples
     --------

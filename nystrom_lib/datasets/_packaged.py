@@ -71,6 +71,10 @@ def abalone(
     ddof
         The variance has the divisor N − ddof, with 0 or 1. The paper does not say which.
 
+    Returns
+    -------
+    Dataset
+
     Examples
     --------
     >>> from nystrom_lib.datasets import abalone
@@ -101,6 +105,10 @@ def magic(*, clean: bool = True, standardise: bool = True, ddof: int = 0) -> Dat
         Whether to remove the 115 repeated events; of equal ones the first is kept.
     standardise, ddof
         As for :func:`abalone`.
+
+    Returns
+    -------
+    Dataset
 
     Examples
     --------

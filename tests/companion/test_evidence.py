@@ -41,6 +41,9 @@ REMOVED: tuple[str, ...] = (
     "kernel_by_name", "uniform_indices",
 )  # fmt: skip
 
+#: Methods whose parameters changed on purpose: a step rule no longer gets the values of the descent.
+CHANGED: tuple[str, ...] = ("Adam.begin", "FixedStep.begin", "LBFGS.begin", "Momentum.begin")
+
 
 def sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
@@ -145,7 +148,8 @@ def public(name: str) -> Callable[..., Any]:
 
 
 @pytest.mark.parametrize(
-    "name", [each for each in EVIDENCE["signatures"] if not {each, each.partition(".")[0]} & set(REMOVED)]
+    "name",
+    [each for each in EVIDENCE["signatures"] if not {each, each.partition(".")[0]} & {*REMOVED, *CHANGED}],
 )
 def test_public_calls_still_work(name: str) -> None:
     """Catches a renamed, reordered or removed parameter, and a changed default.

@@ -32,7 +32,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Results:
 
 
 def test_at_the_defaults_the_chapters_are_the_paper() -> None:
-    two, three, four, five = (module.Parameters() for module in (bigaussian, abalone, magic, miniboone))
+    two, three, four, five = (each.CHAPTER.parameters() for each in (bigaussian, abalone, magic, miniboone))
     asked = [
         *(two.paths(rho) for rho in two.rho),
         *(two.repetitions(rho, n) for rho in two.rho for n in two.n),
@@ -56,7 +56,7 @@ def test_at_the_defaults_the_chapters_are_the_paper() -> None:
 )
 def test_what_no_experiment_could_be_is_refused(module, values, message: str) -> None:
     with pytest.raises(ConfigurationError, match=message):
-        module.Parameters(**values)
+        module.CHAPTER.parameters(**values)
 
 
 def test_a_part_of_the_data_is_a_draw_from_it() -> None:
