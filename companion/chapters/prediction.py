@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 import json
 import sys
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -17,14 +16,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
 from matplotlib.figure import Figure
 from threadpoolctl import threadpool_limits
 
 import nystrom_lib as nl
 
 from ..atomic_write import write_text
-from ..checkout import RESULTS
+from ..checkout import RESULTS, WORK
 from ..experiments.outcome import Array
 from ..experiments.paper import SEED
 from ..figures import style
@@ -34,6 +32,7 @@ from .base import Chapter
 from .lists import each_once
 
 FILE = Path("beyond") / "prediction.json"
+COLUMNS = ["problem", "split", "N", "n", "method", "error"]
 PROBLEMS = ("rings", "class", "digits", "breast cancer", "diabetes", "friedman1")
 TITLES = {
     "rings": "Abalone's rings", "class": "MAGIC's class", "digits": "digits", "breast cancer": "breast cancer",
@@ -201,19 +200,14 @@ def rows(p: PredictionParameters, problem: str, k: int, quick: bool = False) -> 
         yield {"problem": problem, "split": k, "N": p.N, "n": 0, "method": name, "error": error}
 
 
-def computed(p: PredictionParameters, jobs: int = 1) -> pd.DataFrame:
+def computed(p: PredictionParameters) -> pd.DataFrame:
     """All rows."""
+    return pd.DataFrame(itertools.chain.from_iterable(rows(p, *piece) for piece in pieces(p)))
 
-    def one(problem: str, k: int) -> list[dict[str, Any]]:
-        began = time.perf_counter()
-        with threadpool_limits(1), nl.threads(1):
-            found = list(rows(p, problem, k))
-        print(f"{problem}, split {k}: {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
-        return found
 
-    tasks = itertools.product(p.problems, range(p.splits))
-    parts = Parallel(n_jobs=jobs)(delayed(one)(problem, k) for problem, k in tasks)
-    return pd.DataFrame([row for part in parts for row in part])
+def pieces(p: PredictionParameters) -> list[tuple[str, int]]:
+    """Every problem with every split."""
+    return list(itertools.product(p.problems, range(p.splits)))
 
 
 def found(p: PredictionParameters, results: Path = RESULTS) -> tuple[pd.DataFrame, str]:
@@ -243,15 +237,24 @@ def load(results: Path = RESULTS) -> tuple[dict[str, Any], pd.DataFrame, dict[st
 
 
 def main() -> int:
-    """Compute the study and store it."""
-    if provenance.environment()["dirty"]:
+    """Compute the study, a piece at a time, and store it. A run that was stopped continues where it stopped."""
+    machine = provenance.session(threads=1)
+    if machine["dirty"]:
         sys.exit("Commit all changes first: a stored result names the commit that computed it.")
     p = PredictionParameters()
-    head = {"machine": provenance.session(threads=1), "study": p.study}
-    table = computed(p)
-    lines = ",\n".join(json.dumps(row) for row in table.to_numpy(dtype=object).tolist())
-    columns = {"columns": list(table.columns)}
-    write_text(RESULTS / FILE, json.dumps(head | columns)[:-1] + f', "rows": [\n{lines}\n]}}\n')
+    folder = WORK / f"prediction-{machine['commit']}"
+    folder.mkdir(parents=True, exist_ok=True)
+    parts = []
+    for problem, k in pieces(p):
+        path = folder / f"{problem}-{k}.json"
+        if not path.is_file():
+            with threadpool_limits(1), nl.threads(1):
+                found = [list(row.values()) for row in rows(p, problem, k)]
+            write_text(path, json.dumps({"machine": machine, "rows": found}))
+        parts.append(json.loads(path.read_text(encoding="utf-8")))
+    lines = ",\n".join(json.dumps(row) for part in parts for row in part["rows"])
+    head = {"machine": parts[0]["machine"], "study": p.study, "columns": COLUMNS}
+    write_text(RESULTS / FILE, json.dumps(head)[:-1] + f', "rows": [\n{lines}\n]}}\n')
     return 0
 
 
