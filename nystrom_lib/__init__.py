@@ -16,7 +16,6 @@ from . import _environment  # noqa: F401  (before numba is imported)
 from ._threads import threads
 from .approximation import NystromApproximation, nystrom_from_columns
 from .bandwidth import median_rho
-from .bounds import best_error_bound
 from .criteria import approximation_factors, best_rank_errors, nystrom_errors
 from .derivatives import (
     largest_hessian_eigenvalue,
@@ -35,16 +34,17 @@ from .kernels import (
     dot_product_kernel,
     radial_kernel,
 )
-from .landmarks import Landmarks, find_landmarks
+from .landmarks.bounds import best_error_bound
+from .landmarks.find import Landmarks, find_landmarks
+from .landmarks.objectives import LocalTraceError, PredictionError, RadialSKD, TraceError, WeightedSKD
+from .landmarks.saved import load_landmarks
+from .landmarks.starts import initial_sample
+from .landmarks.steps import LBFGS, Adam, FixedStep, Momentum
 from .lipschitz import lipschitz_bound
 from .local_approximation import LocalApproximation
-from .objectives import LocalTraceError, PredictionError, RadialSKD, TraceError, WeightedSKD
 from .radial_skd import radial_skd, skd_coefficient, squared_frobenius_norm
 from .samples import uniform_sample
-from .saved import load_landmarks
 from .sources import Source, open_data
-from .starts import initial_sample
-from .steps import LBFGS, Adam, FixedStep, Momentum
 from .stochastic import one_sample_gradient, two_sample_gradient
 from .warming import warm_up
 

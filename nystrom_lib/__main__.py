@@ -14,7 +14,7 @@ from ._validation import Array
 from .bandwidth import median_rho
 from .descent import DescentError
 from .kernels import Gaussian
-from .landmarks import METHODS, Landmarks, find_landmarks
+from .landmarks.find import METHODS, Landmarks, find_landmarks
 
 DESCRIPTION = """\
 Find landmarks for a Nyström approximation of the Gaussian kernel matrix of the points in a file, and save them.

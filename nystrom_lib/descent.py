@@ -15,12 +15,12 @@ from ._sums import PairSums
 from ._threads import limit_blas_threads
 from ._validation import Array, as_writable
 from .kernels import Kernel
-from .objectives import Objective, RadialSKD
-from .objectives.base import EVERYTHING
+from .landmarks.objectives import Objective, RadialSKD
+from .landmarks.objectives.base import EVERYTHING
+from .landmarks.steps import LBFGS, FixedStep, StepRule
+from .landmarks.steps.base import Engine
+from .landmarks.steps.fixed import RadialEngine
 from .radial_skd import validate_arguments
-from .steps import LBFGS, FixedStep, StepRule
-from .steps.base import Engine
-from .steps.fixed import RadialEngine
 from .stochastic import LARGEST_BATCH
 
 __all__ = ["Descent", "DescentError", "descend", "gradient_descent", "stochastic_gradient_descent"]

@@ -10,9 +10,9 @@ from .criteria import nystrom_errors
 from .derivatives import radial_skd_hessian
 from .descent import stochastic_gradient_descent
 from .kernels import Gaussian
-from .landmarks import load
-from .objectives import LocalTraceError
-from .starts import initial_sample
+from .landmarks.find import load
+from .landmarks.objectives import LocalTraceError
+from .landmarks.starts import initial_sample
 
 
 def warm_up() -> float:

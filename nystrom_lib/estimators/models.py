@@ -24,9 +24,9 @@ from .. import _validation as check
 from .._threads import limit_blas_threads
 from .._validation import Array
 from ..kernels import Gaussian, Kernel, Matern, RationalQuadratic
-from ..objectives.prediction_error import fit, predictions
-from ..starts import STARTS
-from ..supervised import CANDIDATE_STEPS, MAX_EXACT, RIDGES, START, STEPS, Model, Points, Search, squared
+from ..landmarks.objectives.prediction_error import fit, predictions
+from ..landmarks.starts import STARTS
+from ..landmarks.supervised import CANDIDATE_STEPS, MAX_EXACT, RIDGES, START, STEPS, Model, Points, Search, squared
 
 #: At unit length scale.
 KERNELS: dict[str, Kernel] = {

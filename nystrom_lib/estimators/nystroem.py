@@ -26,9 +26,9 @@ from .._threads import threads
 from ..approximation import check_factor_memory
 from ..bandwidth import median_rho
 from ..kernels import Kernel
-from ..landmarks import find_landmarks
-from ..objectives import OBJECTIVES
-from ..starts import STARTS, initial_indices, initial_sample
+from ..landmarks.find import find_landmarks
+from ..landmarks.objectives import OBJECTIVES
+from ..landmarks.starts import STARTS, initial_indices, initial_sample
 from .features import ColumnFeatures, KernelFeatures
 from .kernels import NAMES, OWN_NAMES, Columns, Meaning, Precomputed, meant
 from .models import targets_of

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import nystrom_lib as nl
-from nystrom_lib.bounds import error_and_bound, hypergeometric, mean_above, mean_below
+from nystrom_lib.landmarks.bounds import error_and_bound, hypergeometric, mean_above, mean_below
 from nystrom_lib.sources import open_data
 
 KERNEL = nl.Gaussian(0.5)
@@ -68,7 +68,7 @@ def test_the_best_error_is_bounded_from_below_in_a_thousand_runs() -> None:
 
 def test_the_error_bound_holds_in_a_thousand_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Catches an upper bound below the truth more often than it says."""
-    monkeypatch.setattr("nystrom_lib.bounds.CERTIFIED", 150)
+    monkeypatch.setattr("nystrom_lib.landmarks.bounds.CERTIFIED", 150)
     X = points(1, 600)
     sample, source = X[:15], open_data(X)
     error = nl.nystrom_errors(KERNEL, X, sample, "trace").trace / len(X)

@@ -12,8 +12,8 @@ import pytest
 
 import nystrom_lib as nl
 from nystrom_lib.descent import Budget, independent_batches, shuffled_batches
-from nystrom_lib.objectives import OBJECTIVES
-from nystrom_lib.objectives.base import Evaluate, Objective
+from nystrom_lib.landmarks.objectives import OBJECTIVES
+from nystrom_lib.landmarks.objectives.base import Evaluate, Objective
 from tests.bits import digest
 from tests.cases import Floats, cloud
 

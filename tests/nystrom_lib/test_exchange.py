@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import nystrom_lib as nl
-from nystrom_lib import exchange as module
 from nystrom_lib.descent import Budget, run_descent, shuffled_batches
-from nystrom_lib.exchange import EFFORT, AdamWithExchanges, ExchangeEngine, exchange
+from nystrom_lib.landmarks import exchange as module
+from nystrom_lib.landmarks.exchange import EFFORT, AdamWithExchanges, ExchangeEngine, exchange
 from tests.cases import BUILT_IN, Floats, cloud, notebook_data, pair
 
 KERNEL = nl.Gaussian(rho=4.0)

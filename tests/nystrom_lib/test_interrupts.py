@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 import nystrom_lib as nl
-from nystrom_lib import _step_size, _threads, criteria, kernels
-from nystrom_lib.objectives import trace_error
+from nystrom_lib import _threads, criteria, kernels
+from nystrom_lib.landmarks import step_size
+from nystrom_lib.landmarks.objectives import trace_error
 
 #: How both programs begin.
 BEGIN = """
@@ -91,7 +92,7 @@ def test_timeout_error_of_the_caller_is_not_taken_for_ours() -> None:
         raise TimeoutError("of the caller")
 
     with pytest.raises(TimeoutError, match="of the caller"):
-        _step_size._best_step(late, 1.0)
+        step_size._best_step(late, 1.0)
 
 
 @pytest.mark.parametrize("n", [5, 50])

@@ -7,7 +7,7 @@ import pytest
 
 import nystrom_lib as nl
 from nystrom_lib import _step_size
-from nystrom_lib._step_size import choose_batch_size, choose_iterations, choose_step
+from nystrom_lib.landmarks.step_size import choose_batch_size, choose_iterations, choose_step
 
 from .conftest import Clock
 

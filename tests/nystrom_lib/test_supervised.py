@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import nystrom_lib as nl
-from nystrom_lib import supervised
+from nystrom_lib.landmarks import supervised
 from tests.cases import Floats
 
 KERNEL = nl.Gaussian(0.5)

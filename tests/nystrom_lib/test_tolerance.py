@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import nystrom_lib as nl
-from nystrom_lib.tolerance import PivotCurve
+from nystrom_lib.landmarks.tolerance import PivotCurve
 
 X = nl.datasets.bigaussian(N=600, seed=1).X
 KERNEL = nl.Gaussian(16.0)

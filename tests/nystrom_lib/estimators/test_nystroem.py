@@ -22,8 +22,8 @@ from sklearn.preprocessing import StandardScaler
 
 import nystrom_lib as nl
 from nystrom_lib.estimators import Nystroem
-from nystrom_lib.objectives import OBJECTIVES
-from nystrom_lib.starts import STARTS
+from nystrom_lib.landmarks.objectives import OBJECTIVES
+from nystrom_lib.landmarks.starts import STARTS
 from tests import oracle
 from tests.cases import notebook_data
 

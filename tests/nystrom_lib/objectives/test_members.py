@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import nystrom_lib as nl
-from nystrom_lib.objectives.base import EVERYTHING
-from nystrom_lib.objectives.trace_error import TraceLoops
-from nystrom_lib.objectives.weighted_skd import solve
+from nystrom_lib.landmarks.objectives.base import EVERYTHING
+from nystrom_lib.landmarks.objectives.trace_error import TraceLoops
+from nystrom_lib.landmarks.objectives.weighted_skd import solve
 from tests import formulas, oracle
 from tests.cases import DIMENSIONS, EVERY, RADIAL, Floats, cloud, notebook_data, pair
 

@@ -1,4 +1,4 @@
-"""What every objective keeps to: the contract of `nystrom_lib/objectives/base.py`, over the registry."""
+"""What every objective keeps to: the contract of `nystrom_lib/landmarks/objectives/base.py`, over the registry."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import nystrom_lib as nl
-from nystrom_lib.objectives import OBJECTIVES
-from nystrom_lib.objectives.base import EVERYTHING, Objective
+from nystrom_lib.landmarks.objectives import OBJECTIVES
+from nystrom_lib.landmarks.objectives.base import EVERYTHING, Objective
 from tests.bits import digest
 from tests.cases import BUILT_IN, Floats, cloud, pair
 

@@ -10,8 +10,8 @@ from flint import arb
 from sklearn.kernel_ridge import KernelRidge
 
 import nystrom_lib as nl
-from nystrom_lib.objectives import prediction_error
-from nystrom_lib.objectives.base import EVERYTHING
+from nystrom_lib.landmarks.objectives import prediction_error
+from nystrom_lib.landmarks.objectives.base import EVERYTHING
 from tests import oracle
 from tests.cases import Floats, cloud, pair
 

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import nystrom_lib as nl
-from nystrom_lib import landmarks
 from nystrom_lib.estimates import mean_of
+from nystrom_lib.landmarks import find as landmarks
 from nystrom_lib.sources import source as module
 from tests.nystrom_lib.sources.test_sources import STORED, every_kind
 

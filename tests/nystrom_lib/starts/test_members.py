@@ -9,7 +9,8 @@ import pytest
 
 import nystrom_lib as nl
 from nystrom_lib import _nearest
-from nystrom_lib.starts import herding, kmeans, kmeans_plus_plus, leverage
+from nystrom_lib.landmarks.starts import herding, kmeans, kmeans_plus_plus, leverage
+from nystrom_lib.samples import uniform_indices
 from tests.cases import BUILT_IN, Floats, cloud, pair
 
 KERNEL = nl.Gaussian(rho=0.7)
@@ -39,7 +40,7 @@ def test_uniform_is_uniform_sample() -> None:
     """Catches other draws than the paper's samples are made of."""
     X, _ = cloud(3, 60, 1)
     assert np.array_equal(nl.initial_sample(KERNEL, X, 10, seed=4), nl.uniform_sample(X, 10, 4))
-    assert np.array_equal(nl.starts.initial_indices(KERNEL, X, 10, seed=4), nl.samples.uniform_indices(60, 10, 4))
+    assert np.array_equal(nl.landmarks.starts.initial_indices(KERNEL, X, 10, seed=4), uniform_indices(60, 10, 4))
 
 
 # -- k-means ---------------------------------------------------------------------------------------------------
@@ -81,7 +82,7 @@ def test_kmeans_plus_plus_draws_by_squared_distance() -> None:
     third: Counter[int] = Counter()
     given = 0
     for seed in range(20_000):
-        a, b, c = nl.starts.initial_indices(KERNEL, X, 3, "kmeans++", seed=seed).tolist()
+        a, b, c = nl.landmarks.starts.initial_indices(KERNEL, X, 3, "kmeans++", seed=seed).tolist()
         first[a] += 1
         if (a, b) == (1, 5):
             given += 1
@@ -99,7 +100,7 @@ def test_kmeans_plus_plus_of_several_strips() -> None:
     for draw in rng.random(39):
         sums = np.cumsum(squared_distances(X, X[chosen]).min(axis=1))
         chosen.append(int(np.searchsorted(sums, draw * sums[-1], side="right")))
-    assert nl.starts.initial_indices(KERNEL, X, 40, "kmeans++", seed=8).tolist() == chosen
+    assert nl.landmarks.starts.initial_indices(KERNEL, X, 40, "kmeans++", seed=8).tolist() == chosen
 
 
 @pytest.mark.parametrize(("pairs", "size"), [(1, 100), (2000, 200)])
@@ -107,7 +108,7 @@ def test_kmeans_plus_plus_from_a_part_of_the_data(pairs: int, size: int, monkeyp
     """Catches a part that is too small, and indices into it that are taken for indices into the data."""
     monkeypatch.setattr(kmeans_plus_plus, "PAIRS", pairs)
     X, _ = cloud(2, 500, 1)
-    indices = nl.starts.initial_indices(KERNEL, X, 10, "kmeans++", seed=0)
+    indices = nl.landmarks.starts.initial_indices(KERNEL, X, 10, "kmeans++", seed=0)
     rng = np.random.default_rng(0)
     part = rng.choice(500, size, replace=False)
     assert set(indices) <= set(part) and indices[0] == part[rng.integers(size)]
@@ -141,7 +142,7 @@ def test_greedy_takes_the_largest_residual(name: str) -> None:
     kernel = pair(name)[0]
     X, _ = cloud(8, 150, 1)
     K = kernel.matrix(X)
-    chosen = nl.starts.initial_indices(kernel, X, 8, "greedy").tolist()
+    chosen = nl.landmarks.starts.initial_indices(kernel, X, 8, "greedy").tolist()
     for k in range(1, 8):
         left = residual_diagonal(K, chosen[:k])
         assert left[chosen[k]] >= left.max() - 1e-9 * K.diagonal().max()
@@ -154,7 +155,7 @@ def test_rpcholesky_draws_by_the_residual(name: str) -> None:
     X = np.array([[0.0, 0.1], [0.4, 0.0], [0.3, 1.0], [1.5, -0.2], [2.0, 1.0]])
     K = kernel.matrix(X)
     draws = 4000
-    drawn = (nl.starts.initial_indices(kernel, X, 3, "rpcholesky", seed=s) for s in range(draws))
+    drawn = (nl.landmarks.starts.initial_indices(kernel, X, 3, "rpcholesky", seed=s) for s in range(draws))
     counts = Counter(tuple(indices.tolist()) for indices in drawn)
     probabilities = {(i,): K[i, i] / K.trace() for i in range(5)}
     for _ in range(2):
@@ -174,7 +175,7 @@ def test_rpcholesky_draws_by_the_residual(name: str) -> None:
 @pytest.mark.parametrize("method", ["rpcholesky", "greedy"])
 def test_cholesky_goes_as_deep_as_double_precision(method: str, rho: float) -> None:
     """Catches a factor that drifts or ends early: the residuals are those of the library's own approximation."""
-    from nystrom_lib.starts import cholesky
+    from nystrom_lib.landmarks.starts import cholesky
 
     kept: list[cholesky.PartialCholesky] = []
     original = cholesky.PartialCholesky.__init__
@@ -197,7 +198,7 @@ def test_a_kernel_of_low_rank_is_filled_up(method: str) -> None:
     """Catches pivots made of rounding: a linear kernel in two dimensions has rank two, the rest are other points."""
     X, _ = cloud(2, 300, 1)
     kernel = nl.Polynomial(degree=1, offset=0.0)
-    indices = nl.starts.initial_indices(kernel, X, 30, method, seed=0)
+    indices = nl.landmarks.starts.initial_indices(kernel, X, 30, method, seed=0)
     assert nl.nystrom_errors(kernel, X, X[indices[:2]], "trace").trace < 1e-12 * len(X)
     if method == "greedy":
         assert indices[2:].tolist() == [i for i in range(300) if i not in indices[:2]][:28]
@@ -221,7 +222,7 @@ def test_herding_lessens_the_distance_of_embeddings_most(name: str) -> None:
             return float(weights @ K2 @ weights)
 
         chosen.append(min((i for i in range(90) if i not in chosen), key=distance))
-    assert nl.starts.initial_indices(kernel, X, 8, "herding", seed=0).tolist() == chosen
+    assert nl.landmarks.starts.initial_indices(kernel, X, 8, "herding", seed=0).tolist() == chosen
 
 
 def test_herding_of_many_points_embeds_some(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,13 +230,13 @@ def test_herding_of_many_points_embeds_some(monkeypatch: pytest.MonkeyPatch) -> 
     X, _ = cloud(2, 400, 1)
     among = X[np.random.default_rng(6).choice(400, 50, replace=False)]
     first = KERNEL.squared(X, among).mean(axis=1).argmax()
-    assert nl.starts.initial_indices(KERNEL, X, 5, "herding", seed=6)[0] == first
+    assert nl.landmarks.starts.initial_indices(KERNEL, X, 5, "herding", seed=6)[0] == first
 
 
 def test_herding_counts_copies_in_the_mean() -> None:
     """Catches an embedding of the distinct points only."""
     X = np.array([[0.0]] * 5 + [[3.0], [3.1], [3.2]])
-    assert nl.starts.initial_indices(nl.Gaussian(rho=1.0), X, 1, "herding", seed=0).tolist() == [0]
+    assert nl.landmarks.starts.initial_indices(nl.Gaussian(rho=1.0), X, 1, "herding", seed=0).tolist() == [0]
 
 
 # -- leverage --------------------------------------------------------------------------------------------------
@@ -267,7 +268,7 @@ def test_leverage_has_the_ridge_of_n_over_four_log_n_eigenvalues(
     asked: list[int] = []
     scores = leverage._scores
     monkeypatch.setattr(leverage, "_scores", lambda *arguments: (asked.append(arguments[-1]), scores(*arguments))[1])
-    nl.starts.initial_indices(KERNEL, cloud(3, 500, 1)[0], n, "leverage", seed=0)
+    nl.landmarks.starts.initial_indices(KERNEL, cloud(3, 500, 1)[0], n, "leverage", seed=0)
     assert set(asked) == {rank} and len(asked) == np.ceil(np.log2(500 / n))
 
 
@@ -275,7 +276,7 @@ def test_leverage_prefers_what_others_do_not_explain() -> None:
     """Catches scores that are not used: a crowd and ten lonely points, of which uniform draws would find two."""
     rng = np.random.default_rng(0)
     X = np.vstack([0.05 * rng.normal(size=(990, 2)), 5.0 + 5.0 * np.arange(20).reshape(10, 2)])
-    found = [np.sum(nl.starts.initial_indices(KERNEL, X, 40, "leverage", seed=s) >= 990) for s in range(20)]
+    found = [np.sum(nl.landmarks.starts.initial_indices(KERNEL, X, 40, "leverage", seed=s) >= 990) for s in range(20)]
     assert np.mean(found) > 8
 
 

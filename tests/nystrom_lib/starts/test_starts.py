@@ -1,4 +1,4 @@
-"""What every start keeps to: the contract of `nystrom_lib/starts/base.py`, whatever the data and the kernel."""
+"""The contract of every start (`nystrom_lib/landmarks/starts/base.py`), whatever the data and the kernel."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 import nystrom_lib as nl
-from nystrom_lib.starts import STARTS
-from nystrom_lib.starts.base import fill_up, originals
+from nystrom_lib.landmarks.starts import STARTS
+from nystrom_lib.landmarks.starts.base import fill_up, originals
 from tests.bits import digest
 from tests.cases import BUILT_IN, Floats, cloud, pair
 
@@ -60,7 +60,7 @@ def test_every_start_gives_n_points_whatever_the_data(method: str, case: str, ke
     assert np.isfinite(sample).all()
     assert np.array_equal(data, before)
     if method in SUBSETS:
-        indices = nl.starts.initial_indices(K, data, n, method, seed=3)
+        indices = nl.landmarks.starts.initial_indices(K, data, n, method, seed=3)
         assert indices.dtype == np.int64 and len(set(indices)) == n
         assert np.array_equal(sample, data[indices].astype(np.float64))
         if method != "uniform":
@@ -96,7 +96,7 @@ def digests() -> dict[str, str]:
 
 def test_unknown_methods_are_refused_with_a_guess() -> None:
     X, _ = cloud(2, 10, 1)
-    for function in (nl.initial_sample, nl.starts.initial_indices):
+    for function in (nl.initial_sample, nl.landmarks.starts.initial_indices):
         with pytest.raises(ValueError, match=r"method is 'kmean' \(did you mean 'kmeans'\?\); it must be 'uniform', "):
             function(KERNEL, X, 3, "kmean", seed=0)
         with pytest.raises(TypeError, match=r"method is None; it must be 'uniform'"):
@@ -121,7 +121,7 @@ def test_a_seed_may_be_left_out(method: str) -> None:
 
 def test_points_that_are_no_data_points_have_no_indices() -> None:
     with pytest.raises(ValueError, match=r"method is 'kmeans'; its points are no data points and have no indices\."):
-        nl.starts.initial_indices(KERNEL, [[0.0], [1.0]], 1, "kmeans", seed=0)
+        nl.landmarks.starts.initial_indices(KERNEL, [[0.0], [1.0]], 1, "kmeans", seed=0)
 
 
 def test_what_is_no_kernel_is_refused() -> None:

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nystrom_lib as nl
-from nystrom_lib.objectives import OBJECTIVES
-from nystrom_lib.objectives.base import EVERYTHING, Objective
-from nystrom_lib.steps.adam import extent, spacing
-from nystrom_lib.steps.base import Engine
+from nystrom_lib.landmarks.objectives import OBJECTIVES
+from nystrom_lib.landmarks.objectives.base import EVERYTHING, Objective
+from nystrom_lib.landmarks.steps.adam import extent, spacing
+from nystrom_lib.landmarks.steps.base import Engine
 from tests.cases import BUILT_IN, Floats, cloud, pair
 
 KERNEL = nl.Gaussian(rho=4.0)

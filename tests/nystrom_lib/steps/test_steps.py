@@ -1,4 +1,4 @@
-"""What every step rule keeps to: the contract of `nystrom_lib/steps/base.py`, over the registry."""
+"""What every step rule keeps to: the contract of `nystrom_lib/landmarks/steps/base.py`, over the registry."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import nystrom_lib as nl
-from nystrom_lib.objectives import OBJECTIVES
-from nystrom_lib.objectives.base import EVERYTHING
-from nystrom_lib.steps import STEP_RULES, StepRule
-from nystrom_lib.steps.base import Engine
+from nystrom_lib.landmarks.objectives import OBJECTIVES
+from nystrom_lib.landmarks.objectives.base import EVERYTHING
+from nystrom_lib.landmarks.steps import STEP_RULES, StepRule
+from nystrom_lib.landmarks.steps.base import Engine
 from tests.cases import Floats, cloud
 
 NAMES = tuple(STEP_RULES)

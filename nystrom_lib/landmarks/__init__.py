@@ -1,0 +1,1 @@
+"""Landmarks beyond the paper: objectives, step rules and starts, and the searches that combine them."""

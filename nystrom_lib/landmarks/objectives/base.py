@@ -1,0 +1,87 @@
+r"""What can be descended on: the contract of an objective.
+
+An objective is a function of a sample, fixed by a kernel and data, that is low where the sample is good. It tells its
+value, its gradient, exact or estimated from a batch of the data, what such a gradient costs, and whether the estimate
+is unbiased. A new one is a class in a file of its own and a line in ``OBJECTIVES``; :func:`nystrom_lib.descend` and
+every step rule then take it as they take the others.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ... import _validation as check
+from ..._validation import Array, as_writable
+from ...kernels import Kernel, require
+
+Indices = NDArray[np.int64]
+
+#: In place of a batch: all of the data.
+EVERYTHING: Indices = np.empty(0, dtype=np.int64)
+
+
+class Evaluate(Protocol):
+    """Value and gradient of an objective, again and again with the same buffers: nothing is checked."""
+
+    def __call__(self, sample: Array, batch: Indices) -> tuple[float, Array]:
+        """From the points ``batch`` names, or from all of them where it is empty.
+
+        The value is that of which the gradient is the gradient: an estimate from a batch, perhaps short of a constant
+        or regularised where double precision needs it. The gradient is a new array.
+        """
+
+
+class Objective(ABC):
+    """A function of n landmarks, to be made small."""
+
+    #: Its name in the registry.
+    name: ClassVar[str]
+    #: Whether the gradient from a batch of independent uniform points has the exact gradient as its mean.
+    unbiased: ClassVar[bool]
+
+    def __init__(self, kernel: Kernel, data: ArrayLike) -> None:
+        self.kernel = require(kernel)
+        self.data: NDArray[Any] = as_writable(check.points("data", data))
+
+    @abstractmethod
+    def value(self, sample: ArrayLike) -> float:
+        """The objective itself, from all the data, to the digits the library's criteria have.
+
+        It is at least 0, and 0 where the landmarks are the data.
+        """
+
+    @abstractmethod
+    def prepare(self, n: int, points: int) -> Evaluate:
+        """Buffers for n landmarks and ``points`` points at a time, and the function that uses them."""
+
+    @abstractmethod
+    def cost(self, n: int, points: int) -> float:
+        """Multiplications that a gradient from so many points takes, roughly."""
+
+    def gradient(self, sample: ArrayLike, batch: ArrayLike | None = None) -> Array:
+        """The gradient of :meth:`value`, shape (n, d).
+
+        Parameters
+        ----------
+        sample
+            The landmarks, a row each.
+        batch
+            Indices into the data, repeats allowed, from which to estimate it; None for the exact gradient.
+        """
+        sample = self.checked(sample)
+        picks = EVERYTHING if batch is None else as_writable(check.indices("batch", batch, len(self.data)))
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            gradient = self.prepare(len(sample), len(picks) or len(self.data))(sample, picks)[1]
+        return check.finite("The gradient", gradient)
+
+    def checked(self, sample: ArrayLike) -> Array:
+        """The landmarks as an array of as many coordinates as the data have."""
+        return as_writable(check.float_points("sample", sample, dimension=self.data.shape[1]))
+
+    def __repr__(self) -> str:
+        N, d = self.data.shape
+        return f"{type(self).__name__}({self.kernel!r}, {N:,} points in {d} dimensions)"
