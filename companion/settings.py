@@ -92,11 +92,14 @@ class Declared:
         0 for one item, 1 for a list of items, 2 for a list of lists.
     optional : bool
         Whether None is allowed.
+    default : object
+        The value if none is given.
     """
 
     item: type
     lists: int = 0
     optional: bool = False
+    default: Any = None
     above: float | None = None
     at_least: float | None = None
     at_most: float | None = None
@@ -124,6 +127,17 @@ class Declared:
         if self.choices is not None:
             words = "one of " + ", ".join(map(repr, self.choices))
         return f"each {words}" if words and self.lists else words
+
+    @property
+    def annotation(self) -> str:
+        """The type as papermill reads it."""
+        name = f"list[{self.item.__name__}]" if self.lists else self.item.__name__
+        return f"Optional[{name}]" if self.optional else name
+
+    @property
+    def comment(self) -> str:
+        """Meaning and range in one line."""
+        return "; ".join(filter(None, [self.meaning, self.allowed]))
 
     def validated(self, name: str, value: Any) -> Any:
         """``value`` as the type has it, or ConfigurationError."""
@@ -208,9 +222,12 @@ class Settings:
 
     @classmethod
     def declared(cls) -> dict[str, Declared]:
-        """The type and the range of each setting of a plain type."""
+        """The type, the default and the range of each setting; all must be of plain types."""
         hints = typing.get_type_hints(cls)
-        return {each.name: Declared.of(hints[each.name], **each.metadata.get("limits", {})) for each in fields(cls)}
+        return {
+            each.name: Declared.of(hints[each.name], default=each.default, **each.metadata.get("limits", {}))
+            for each in fields(cls)
+        }
 
     def values(self) -> dict[str, Any]:
         """The settings by name."""

@@ -47,12 +47,16 @@ def params(name: str, yaml: bool, profile: str) -> None:
       nystrom params bigaussian --yaml > mine.yml       edit it, then: nystrom run bigaussian -f mine.yml
     """
     from ..chapters import chapter
+    from ..chapters.parameters import written
 
     this = chapter(name)
     if yaml:
         click.echo(as_yaml(this, profile), nl=False)
         return
-    rows = [[each.name, each.type, each.default, each.allowed or "any", each.meaning] for each in this.describe()]
+    rows = [
+        [key, each.annotation, written(each.default), each.allowed or "any", each.meaning]
+        for key, each in this.parameters.declared().items()
+    ]
     click.echo(f"{this.number}. {this.title} ({this.section})\n")
     click.echo(table(["name", "type", "default", "range", "meaning"], rows))
     click.echo("")
@@ -73,8 +77,7 @@ def as_yaml(this: Chapter, profile: str) -> str:
     lines = [f"# Parameters of {this.name}, profile {profile}: nystrom run {this.name} -f THIS_FILE"]
     lines += [
         # A value in JSON is a value in YAML.
-        f"{each.name}: {json.dumps(settings[each.name], ensure_ascii=False)}"
-        + (f"  # {each.comment}" if each.comment else "")
-        for each in this.describe()
+        f"{name}: {json.dumps(settings[name], ensure_ascii=False)}" + (f"  # {each.comment}" if each.comment else "")
+        for name, each in this.parameters.declared().items()
     ]
     return "\n".join(lines) + "\n"

@@ -16,7 +16,6 @@ from .base import Command, Whole
 
 if TYPE_CHECKING:
     from ..chapters import Chapter
-    from ..settings import Settings
 
 PROFILE = click.option(
     "--profile", type=click.Choice(["paper", "quick", "smoke"]), default="paper", show_default=True,
@@ -82,22 +81,12 @@ def run(
     this = chapter(name)
     values = merged(file, pairs)
     settings = this.settings(values, profile)
-    this.ready(settings)
-    check_cluster(this, [settings], dask)
     parameters = settings.to_plain()
     folder = out or (folders.stopped_folder(name, parameters) if resume else folders.next_folder(name))
     began = time.monotonic()
     execute_chapter(this, values, folder, profile=profile, jobs=jobs, dask=dask, resume=resume)
     click.echo(f"{this.title}: done in {duration(time.monotonic() - began)}.")
     click.echo(_left_behind(folder))
-
-
-def check_cluster(this: Chapter, runs: Iterable[Settings], dask: str | None) -> None:
-    """Refuse a cluster that would have nothing to do."""
-    if dask is not None and not any(this.computes(settings) for settings in runs):
-        raise ConfigurationError(
-            "--dask", f"has nothing to do: {this.name} has no repetitions to compute here; change a parameter."
-        )
 
 
 def merged(file: Path | None, pairs: Iterable[str]) -> dict[str, Any]:
@@ -123,7 +112,6 @@ def split(pairs: Iterable[str]) -> dict[str, str]:
 
 def execute_chapter(this: Chapter, values: Mapping[str, Any], folder: Path, **how: Any) -> None:
     """Run a chapter in its folder; Ctrl-C says what is stored there."""
-    this.source()
     from ..notebook.execute import execute
 
     try:

@@ -16,7 +16,7 @@ from ..errors import CompanionError, ConfigurationError, Interrupted
 from ..wording import PLAIN
 from . import folders
 from .base import Command, table, tell
-from .run import DASK, FILE, JOBS, PROFILE, check_cluster, execute_chapter, split
+from .run import DASK, FILE, JOBS, PROFILE, execute_chapter, split
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,7 +69,6 @@ def sweep(
 
     this = chapter(name)
     members = _members(this, profile, file, pairs)
-    check_cluster(this, [this.settings(member.parameters) for member in members], dask)
     if out is not None:
         folders.check_writable("--out", out)
     folder = out or folders.next_folder(f"{name}-sweep")
@@ -121,7 +120,6 @@ def _members(this: Chapter, profile: str, file: Path | None, pairs: Iterable[str
     for values in itertools.product(*choices.values()):
         given = dict(zip(choices, values, strict=True))
         settings = this.settings({**base, **given}, profile)
-        this.ready(settings)
         label = ", ".join(f"{key} = {given[key]}" for key in varied or choices)
         folder = re.sub(r"[^\w.+=-]+", "_", label.replace(" ", ""), flags=re.ASCII)[:80]
         members.append(Member(label, folder, settings.to_plain()))

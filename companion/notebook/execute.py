@@ -89,7 +89,6 @@ def execute(
     settings = this.settings(values, profile)
     if jobs is not None and jobs < 1:
         raise ConfigurationError("jobs", f"is {jobs}; it must be a whole number, at least 1.")
-    this.source()
     folder = Path(out).absolute()
     _take(folder, this, settings, resume)
     environment = {RUN_FOLDER: str(folder), JOBS: str(jobs or ""), DASK: dask or ""}
@@ -159,7 +158,7 @@ def run_notebook(
     with _variables(environment or {}):
         try:
             papermill.execute_notebook(
-                str(this.source()).translate(_BRACES),
+                str(this.path).translate(_BRACES),
                 str(target).translate(_BRACES),
                 parameters=values,
                 kernel_name="python3",

@@ -27,7 +27,7 @@ import nystrom_lib as nl
 
 from ..atomic_write import write_text
 from ..chapters import Chapter, chapter
-from ..chapters import parameters as reading
+from ..chapters.parameters import written
 from ..checkout import RESULTS
 from ..errors import ConfigurationError
 from ..experiments.config import Experiment
@@ -322,13 +322,13 @@ class Page:
         )
 
     def _show_parameters(self) -> None:
-        default = self.chapter.parameters()
+        changed = self.chapter.changed(self.parameters)
         rows = []
-        for each in self.chapter.describe():
-            value = getattr(self.parameters, each.name)
-            same = value == getattr(default, each.name)
-            shown = _code(reading.written(value))
-            rows.append([f"`{each.name}`", shown if same else f"**{shown}** (paper: `{each.default}`)", each.meaning])
+        for name, each in self.chapter.parameters.declared().items():
+            shown = _code(written(getattr(self.parameters, name)))
+            if name in changed:
+                shown = f"**{shown}** (paper: `{written(each.default)}`)"
+            rows.append([f"`{name}`", shown, each.meaning])
         self.say(markdown_table(["Parameter", "Value used", "Meaning"], rows))
 
 

@@ -41,7 +41,7 @@ def refresh(this: Chapter, progress: bool = True) -> list[str]:
     list of str
         A difference of the texts, cell by cell; empty if the notebook was up to date.
     """
-    before = read_notebook(this.source())
+    before = read_notebook(this.path)
     with tempfile.TemporaryDirectory(prefix="nystrom-") as scratch:
         draft = Path(scratch)
         # The parameters cell says what the chapter's settings say, whatever the notebook had.

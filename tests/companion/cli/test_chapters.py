@@ -10,7 +10,7 @@ import pytest
 
 import nystrom_lib as nl
 from companion.chapters import CHAPTERS, chapter
-from companion.chapters.parameters import read_file
+from companion.chapters.parameters import read_file, written
 from companion.cli import folders
 from companion.cli.listing import as_yaml
 from companion.results.table import Results
@@ -28,9 +28,9 @@ def test_list_names_every_chapter(tmp_path: Path) -> None:
 
 def test_params_shows_type_default_range_and_meaning(tmp_path: Path) -> None:
     said = fine(call("params", "bigaussian", cwd=tmp_path))
-    for each in chapter("bigaussian").describe():
-        (line,) = (line for line in said.splitlines() if line.split()[:1] == [each.name])
-        for part in (each.type, each.default, each.allowed, each.meaning):
+    for name, each in chapter("bigaussian").parameters.declared().items():
+        (line,) = (line for line in said.splitlines() if line.split()[:1] == [name])
+        for part in (each.annotation, written(each.default), each.allowed, each.meaning):
             assert part in line
     assert "profile smoke: N = 300" in said
 
@@ -115,17 +115,6 @@ def test_runs_that_begin_at_once_get_folders_of_their_own(tmp_path: Path, monkey
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda _: folders.next_folder("bigaussian"), range(40)))
     assert sorted(found) == [Path("runs") / f"bigaussian-{number:03d}" for number in range(1, 41)]
-
-
-def test_a_cluster_for_stored_results_is_refused(tmp_path: Path) -> None:
-    """Catches an option that is taken and ignored, or refused only once a kernel has started."""
-    cluster = ["--dask", "tcp://127.0.0.1:9"]
-    for words in (["run", "bigaussian"], ["run", "sphere"], ["sweep", "abalone", "-p", "n=50"]):
-        assert "--dask has nothing to do" in refused(call(*words, *cluster, cwd=tmp_path), 2)
-    assert not list(tmp_path.iterdir())
-    bigaussian = chapter("bigaussian")
-    assert not bigaussian.computes(bigaussian.settings())
-    assert bigaussian.computes(bigaussian.settings({"rho": [1.0, 2.0]}))
 
 
 # -- sweep -----------------------------------------------------------------------------------------------------
