@@ -350,7 +350,7 @@ _DECLARED = (
     Question(
         id="X26",
         chapter="miniboone",
-        asks="On real rows of MiniBooNE, does the paper's descent clearly lower the error on rows that it has not seen?",
+        asks="On real rows of MiniBooNE, does the paper's descent clearly lower the error on unseen rows?",
         statistic="For each of the five splits: the mean of K − K̂(S) at the test rows after the descent over before.",
         threshold=0.95,
     ),
