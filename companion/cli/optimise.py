@@ -165,7 +165,7 @@ def optimise(
 
     With --dask the workers of a cluster read the file themselves, under the same path, and compute the exact errors,
     the same to the last bit as --exact does here; the descent, whose cost does not depend on the number of points,
-    stays here. A worker that is lost costs nothing but time; without any, the work goes on here.
+    stays here. A worker that is lost costs nothing but time.
 
     \b
     Examples:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .. import _validation as check
 from .._columns import Column, column_positions, named
-from .source import Indices, Source
+from .source import Choose, Indices, Source
 
 __all__ = ["Source", "open_data"]
 
@@ -91,7 +91,7 @@ def open_data(
     return source
 
 
-def _open(data: Any, choose: Callable[[Sequence[str]], list[int]]) -> Source:
+def _open(data: Any, choose: Choose) -> Source:
     if isinstance(data, str) or hasattr(data, "__fspath__"):
         from .files import open_file
 
@@ -103,7 +103,7 @@ def _open(data: Any, choose: Callable[[Sequence[str]], list[int]]) -> Source:
     array = check.as_array("data", data) if array is None else array
     if any(size != size for size in array.shape):
         raise ValueError("data has an unknown number of rows; call its compute_chunk_sizes() first.")
-    return Source(array, "data", choose=choose)
+    return Source(array, "data", choose)
 
 
 def _prepare(source: Source, standardise: bool, drop: bool, progress: Callable[[int], object] | None) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._extras import needed
-from .source import Source
+from .source import Choose, Source
 
 ENDINGS = (".parquet", ".pq")
 _WINDOW = 2**25  # bytes of a file that are mapped at a time
-#: From the names of columns to the positions of those that are used.
-Choose = Callable[[Sequence[str]], list[int]]
 
 
 def open_file(path: Any, choose: Choose) -> Source:
@@ -30,7 +26,8 @@ def open_file(path: Any, choose: Choose) -> Source:
     if not (path.is_file() or path.is_dir()):
         raise ValueError(f"data names {str(path)!r}; it must be a regular file or a folder.")
     if path.is_dir() or path.suffix.lower() in ENDINGS:
-        return Source(ParquetRows(path, choose), str(path))
+        rows = ParquetRows(path, choose)
+        return Source(rows, str(path), lambda names: list(range(len(names))))
     if path.suffix.lower() != ".npy":
         raise ValueError(f"data is {path.name!r}; it must be an .npy file, a Parquet file or a folder of those.")
     return Source(NpyFile(path), str(path), choose)
@@ -44,44 +41,47 @@ class NpyFile:
     def __init__(self, path: Path) -> None:
         self.path = path.absolute()  # for workers elsewhere, too
         try:
-            array = np.load(path, mmap_mode="r", allow_pickle=False)
+            array = self._mapped()
             self.shape, self.dtype = array.shape, array.dtype
         except Exception as error:  # damaged bytes fail in any way
             raise ValueError(f"{path} is no .npy file of numbers, or it is damaged or cut short ({error}).") from error
 
+    def _mapped(self) -> NDArray[Any]:
+        array: NDArray[Any] = np.load(self.path, mmap_mode="r", allow_pickle=False)
+        return array
+
     def __getitem__(self, rows: slice | NDArray[np.int64]) -> NDArray[Any]:
         if isinstance(rows, slice):
-            return np.array(np.load(self.path, mmap_mode="r", allow_pickle=False)[rows])
+            return np.array(self._mapped()[rows])
         window = rows * self.dtype.itemsize * self.shape[1] // _WINDOW
         parts = np.split(rows, np.flatnonzero(np.diff(window)) + 1)
-        return np.concatenate([np.load(self.path, mmap_mode="r", allow_pickle=False)[part] for part in parts])
+        return np.concatenate([self._mapped()[part] for part in parts])
 
 
 class ParquetRows:
     """Parquet files of the same columns, in the order of their names; a chunk is a row group."""
 
     def __init__(self, path: Path, choose: Choose) -> None:
-        arrow, parquet = needed("pyarrow"), needed("pyarrow.parquet")
-        files = [path] if path.is_file() else sorted(_files_below(path))
+        arrow, dataset = needed("pyarrow"), needed("pyarrow.dataset")
+        files = [path] if path.is_file() else sorted(file for file in path.rglob("*") if _is_part(file, path))
         if not files:
             raise ValueError(f"{path} holds no Parquet file; there must be at least one that ends in .parquet or .pq.")
-        self._groups: list[tuple[Path, int]] = []
-        sizes: list[int] = []
-        first: Any = None
+        self._groups: list[Any] = []
         for file in files:
             try:
-                with parquet.ParquetFile(file) as opened:
-                    schema, metadata = opened.schema_arrow, opened.metadata
-                counts = [metadata.row_group(k).num_rows for k in range(metadata.num_row_groups)]
+                (fragment,) = dataset.dataset(file.absolute(), format="parquet").get_fragments()
+                schema, groups = fragment.physical_schema, fragment.split_by_row_group()
             except (arrow.ArrowException, OSError) as error:
                 raise ValueError(
                     f"{file} cannot be read as Parquet; it is damaged, cut short, or no Parquet."
                 ) from error
-            if first is None:
-                first, self.columns = schema, [schema.names[j] for j in choose(schema.names)]
-            _check_schema(file, schema, files[0], first, self.columns)
-            self._groups += [(file.absolute(), k) for k, count in enumerate(counts) if count]
-            sizes += [count for count in counts if count]
+            if file == files[0]:
+                self.columns = _numeric_columns(file, schema, choose)
+                first = schema
+            elif not _same(schema, first, self.columns):
+                raise ValueError(f"{file} has other columns than {files[0].name}; all files must have the same.")
+            self._groups += [group for group in groups if group.row_groups[0].num_rows]
+        sizes = [group.row_groups[0].num_rows for group in self._groups]
         if not sizes:
             raise ValueError(f"{path} holds no row; it must hold at least one.")
         self.shape, self.chunks = (sum(sizes), len(self.columns)), (tuple(sizes),)
@@ -91,33 +91,32 @@ class ParquetRows:
 
     def __getitem__(self, rows: slice) -> NDArray[Any]:
         """One row group."""
-        path, k = self._groups[int(np.searchsorted(self._starts, rows.start, side="right")) - 1]
-        with needed("pyarrow.parquet").ParquetFile(path) as file:
-            table = file.read_row_group(k, columns=self.columns)
+        group = self._groups[int(np.searchsorted(self._starts, rows.start, side="right")) - 1]
+        table = group.to_table(columns=self.columns)
         return np.column_stack([table.column(name).to_numpy().astype(self.dtype) for name in self.columns])
 
 
-def _files_below(folder: Path) -> Iterator[Path]:
-    for file in folder.rglob("*"):
-        hidden = any(part[0] in "._" for part in file.relative_to(folder).parts)
-        if file.suffix.lower() in ENDINGS and not hidden and file.is_file():
-            yield file
+def _is_part(file: Path, folder: Path) -> bool:
+    """Whether it is a Parquet file, and not hidden."""
+    hidden = any(part[0] in "._" for part in file.relative_to(folder).parts)
+    return file.suffix.lower() in ENDINGS and not hidden and file.is_file()
 
 
-def _check_schema(path: Path, schema: Any, first_path: Path, first: Any, columns: Sequence[str]) -> None:
-    """Refuse a file whose columns are not those of the first; pyarrow would fill in missing values."""
-    types = needed("pyarrow.types")
-    twice = [name for name, count in Counter(schema.names).items() if count > 1]
+def _numeric_columns(path: Path, schema: Any, choose: Choose) -> list[str]:
+    types, names = needed("pyarrow.types"), schema.names
+    twice = [name for name in names if names.count(name) > 1]
     if twice:
         raise ValueError(f"{path} has several columns {twice[0]!r}; each column must have a name of its own.")
-    for column in columns:
-        kind = schema.field(column).type if column in schema.names else "no column"
-        if kind != first.field(column).type:
-            raise ValueError(
-                f"{path} has {kind} in place of column {column!r} of {first_path.name}, {first.field(column).type}; "
-                "all files must have the same columns."
-            )
+    chosen = [names[j] for j in choose(names)]
+    for column in chosen:
+        kind = schema.field(column).type
         if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
             raise ValueError(f"{path} holds {kind} in column {column!r}; it must hold numbers, or be left out.")
-    if list(columns) == first.names and set(schema.names) != set(first.names):
-        raise ValueError(f"{path} has columns that {first_path.name} has not; all files must have the same columns.")
+    return chosen
+
+
+def _same(schema: Any, first: Any, columns: list[str]) -> bool:
+    """Whether the columns are those of the first file; pyarrow would fill in missing values."""
+    if columns == first.names and set(schema.names) != set(first.names):
+        return False
+    return all(column in schema.names and schema.field(column).type == first.field(column).type for column in columns)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import nystrom_lib as nl
-from nystrom_lib import _step_size
+from nystrom_lib.landmarks import step_size
 from nystrom_lib.landmarks.step_size import choose_batch_size, choose_iterations, choose_step
 
 from .conftest import Clock
@@ -122,7 +122,7 @@ def test_nothing_to_gain_for_a_kernel_without_constants() -> None:
 def test_a_time_limit_ends_the_search(clock: Clock) -> None:
     """Once the time is over the step size is half the first one; with time left it is the one searched for."""
     kernel, start = nl.Gaussian(rho=1.0), CLOUD[:8]
-    half = 0.5 * _step_size._first_step(kernel, CLOUD, start)
+    half = 0.5 * step_size._first_step(kernel, CLOUD, start)
     found = choose_step(kernel, CLOUD, start)
     assert found > 2.0 * half
     clock.tick = 1.0
