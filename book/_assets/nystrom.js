@@ -58,7 +58,7 @@ const nystrom = (() => {
   };
 
   // The Cholesky factor of K_S, the largest pivot first. A landmark that copies another adds nothing and is left
-  // out; if one is left out that is no copy, double precision no longer carries the trace error: `lost`.
+  // out; if one of these is no copy, the trace error is `lost` in double precision.
   function pivotedFactor(sample, rho) {
     const n = sample.length / 2, L = new Float64Array(n * n), order = [...Array(n).keys()];
     const left = new Float64Array(n).fill(1);

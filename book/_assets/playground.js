@@ -1,5 +1,5 @@
 // The playground: landmarks to drag, a descent to watch. What it computes is in nystrom.js, what it begins with in
-// playground-data.js. Whoever is curious finds the landmarks and all settings in playground.state, in the console.
+// playground-data.js. The console has the landmarks and all settings in playground.state.
 
 (() => {
   "use strict";
@@ -15,7 +15,7 @@
   const RHOS = Object.keys(playgroundData.best).map(Number).sort((a, b) => a - b);
   const REACH = 1.12;           // the picture goes from −REACH to REACH
   const AT_REST = 1e-5;         // a step in which no landmark moves further than this is the last
-  const CORNER = [-0.75, 0.75]; // clustered landmarks begin at each so many-th of the data points nearest to it
+  const CORNER = [-0.75, 0.75]; // clustered landmarks are drawn from the data points nearest to it
   const SPARSE = 9;
 
   // 1, 2, 5, 10, … times ten to the given power.
@@ -30,7 +30,7 @@
     slope: null,                 // the gradient of R there
     trails: [],                  // where each of them has been
     steps: 0, history: [],       // {t, R, trace} after each step; trace is NaN where double precision loses it
-    residuals: null, scale: 1,   // what is missed of each data point, and what is full red
+    residuals: null, scale: 1,   // residual of each data point, and the residual shown in full red
     rises: [],                   // whether each of the last ten steps went up
     chosen: 0, held: -1, playing: false,
   };
@@ -61,7 +61,7 @@
     state.held = -1;
     if (!squaredNorms.has(state.rho)) squaredNorms.set(state.rho, nystrom.squaredNorm(POINTS, state.rho));
     measure();
-    // A few points missed far more than the others must not keep those from being seen.
+    // A few points with much larger residuals than the others must not hide these.
     state.scale = state.residuals ? Math.min(Math.max(...state.residuals), 5 * last().trace / N) : 1;
     say(words);
     draw();
@@ -78,7 +78,7 @@
 
   const last = () => state.history[state.history.length - 1];
 
-  // One step of the descent; whether there is to be another.
+  // One step of the descent. Returns whether to continue.
   function step() {
     const before = last(), gamma = state.gamma[state.target];
     const gradient = state.target === "R" ? state.slope : nystrom.traceGradient(POINTS, state.sample, state.rho);
@@ -102,27 +102,27 @@
     return judge(before, last(), furthest);
   }
 
-  // Every second place of a trail, the first and the last among them.
+  // Every second point of a trail, including the first and the last.
   const thinned = trail => trail.filter((_, i) => (i >> 1) % 2 === 0 || i >= trail.length - 2);
 
-  // Say what a step has done; whether it is worth going on.
+  // Report what a step has done; return whether to continue.
   function judge(before, after, furthest) {
     const name = state.target === "R" ? "R" : "the trace error";
     state.rises = [...state.rises.slice(-9), after[state.target] > before[state.target] * (1 + 1e-9)];
     const rises = state.rises.filter(Boolean).length;
     const outside = state.trails.filter((_, k) => isOutside(k)).length;
     if (outside > state.n / 2) {
-      say(`Thrown out: ${outside} of ${state.n} landmarks have left the data. Reset, and choose a smaller γ.`, true);
+      say(`Diverged: ${outside} of ${state.n} landmarks have left the data. Reset, and choose a smaller γ.`, true);
       return false;
     }
     if (rises) {
       const away = outside ? ` ${outside} of ${state.n} landmarks have left the picture.` : "";
       say(`γ is too large here: ${name} rose in ${rises} of the last ${state.rises.length} steps.${away}`, true);
     } else if (furthest < AT_REST && state.held < 0) {
-      say(`At rest after ${state.steps} steps: a local minimum of ${name}.`);
+      say(`Converged after ${state.steps} steps: a local minimum of ${name}.`);
       return false;
     } else if (Number.isNaN(after.trace)) {
-      say("The landmarks are so close together that double precision no longer carries the trace error.");
+      say("The landmarks are too close to each other for the trace error in double precision.");
     } else {
       say(`Descending on ${name}.`);
     }
@@ -148,7 +148,7 @@
     button.classList.toggle("pg-playing", state.playing);
   }
 
-  // A step a frame to begin with, then up to five; whoever asked for less motion sees a still picture each second.
+  // A step a frame to begin with, then up to five; with reduced motion, one picture each second.
   function frame() {
     if (!state.playing) return;
     const still = lessMotion.matches, began = performance.now();
@@ -193,7 +193,7 @@
   }
 
   function remove(k) {
-    if (state.n === 1) return say("One landmark has to stay.");
+    if (state.n === 1) return say("At least one landmark is needed.");
     state.sample = state.sample.filter((_, i) => i >> 1 !== k);
     state.trails.splice(k, 1);
     state.n--;
@@ -217,7 +217,7 @@
     state.held = state.chosen = marks.indexOf(mark);
     draw();
   });
-  // Chromium scrolls the page under a finger on an SVG circle, whatever its touch-action says, unless told here.
+  // Chromium scrolls the page under a finger on an SVG circle, whatever its touch-action says, unless it is prevented here.
   layer.addEventListener("touchstart", event => {
     if (event.target.closest(".pg-landmark")) event.preventDefault();
   }, {passive: false});
@@ -350,7 +350,7 @@
   };
   const marks = [];
 
-  // All of it, once before the next picture is shown, however often it was asked for.
+  // Draw everything, at most once per frame.
   let asked = 0;
   function draw() {
     asked = asked || requestAnimationFrame(() => { asked = 0; drawAll(); });
@@ -363,14 +363,14 @@
     drawCurve("trace", N, "tr K", playgroundData.best[state.rho][state.n - 1]);
     sliders.forEach(show => show());
     find(".pg-steps output").textContent = state.steps.toLocaleString("en");
-    find(".pg-top").textContent = state.residuals ? `missed by ${share(state.scale)}${state.scale > 0.99 ? "" : " or more"}` : "not known here";
+    find(".pg-top").textContent = state.residuals ? `residual ${share(state.scale)}${state.scale > 0.99 ? "" : " or more"}` : "unknown";
   }
 
   const side = () => plane.clientWidth;
   const toX = x => (x / REACH + 1) / 2 * side();
   const toY = y => (1 - y / REACH) / 2 * side();
 
-  // The data, from grey to red as they are missed, and over them the trails.
+  // The data, from grey to red with growing residual, and over them the trails.
   function drawPoints() {
     const size = side(), sharp = window.devicePixelRatio || 1, style = getComputedStyle(root);
     const colour = name => style.getPropertyValue(`--pg-${name}`).trim();
@@ -406,7 +406,7 @@
     for (const trail of state.trails) if (trail.length > 2) pen.strokeRect(toX(trail[0]) - 2.5, toY(trail[1]) - 2.5, 5, 5);
   }
 
-  // A landmark that is not in the picture waits, hollow, at its edge.
+  // A landmark outside of the picture is drawn hollow, at its edge.
   function drawLandmarks() {
     while (marks.length > state.n) marks.pop().remove();
     while (marks.length < state.n) {
@@ -427,7 +427,7 @@
 
   const nice = value => [1, 1.5, 2, 3, 4, 5, 6, 8, 10].map(m => m * 10 ** Math.floor(Math.log10(value))).find(v => v >= value * 0.9999);
 
-  // A share of the whole against the steps, from zero up; by powers of ten where it falls very far.
+  // A share against the steps, from zero up; on a logarithmic axis if it falls very far.
   function drawCurve(name, whole, wholeName, best) {
     const card = find(`.pg-chart[data-of="${name}"]`), svg = card.querySelector("svg");
     const width = svg.clientWidth, height = svg.clientHeight, left = 44, bottom = height - 20, right = width - 10;

@@ -179,7 +179,7 @@ def test_where_double_precision_ends_no_digits_are_shown(page: Tab) -> None:
     steps(page, 12)  # the first of them made R rise, which is said for ten steps
     page.wait_for("document.querySelector('[data-of=trace] output').textContent.includes('beyond double precision')")
     assert not re.search(r"\d", page.run("document.querySelector('[data-of=trace] .pg-value').textContent"))
-    assert "no longer carries the trace error" in message(page)
+    assert "too close to each other" in message(page)
 
 
 # -- what it shows ---------------------------------------------------------------------------------------------
