@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from . import _validation as check
 
@@ -45,7 +44,7 @@ def _position(column: Column, names: tuple[str, ...], argument: str) -> int:
     raise ColumnError(f"{argument} names {check.quoted(column)}, which is no column{hint}; there are {shown}.")
 
 
-def named(columns: Sequence[str], chosen: NDArray[np.bool_]) -> str:
+def named(columns: Sequence[str], chosen: Any) -> str:
     """List the chosen columns for a message: ``column 'a'`` or ``columns 'a', 'b'``."""
     names = [repr(name) for name, wanted in zip(columns, chosen, strict=True) if wanted]
     shown = ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")

@@ -26,6 +26,7 @@ SHA256 = "577ab8bcb612199a0386cef1725058295df9a18b778a003a6a4349bbd51abd48"
 URL = "https://archive.ics.uci.edu/static/public/199/miniboone+particle+identification.zip"
 #: The environment variable that names a file or folder.
 VARIABLE = "NYSTROM_MINIBOONE"
+RETRIES, TIMEOUT = 4, 30.0  #: attempts after the first, and seconds of silence after which a transfer has failed
 
 SAMPLE_NAME = "miniboone_sample.csv"
 SAMPLE_SHA256 = "9baba7a4a7ea8e16768bdcc56dcf3096f58bc59846fad8cf9ea695a279ecfc66"
@@ -145,7 +146,7 @@ def miniboone_sample(path: str | os.PathLike[str] | None = None, *, standardise:
     """
     check_ddof(ddof)
     if path is None:
-        file = _fetch(SAMPLE_URL, cache_folder() / SAMPLE_NAME, SAMPLE_SHA256, retries=2, timeout=30.0, progress=None)
+        file = _fetch(SAMPLE_URL, cache_folder() / SAMPLE_NAME, SAMPLE_SHA256)
     else:
         file = Path(path).expanduser()
         if not file.is_file():
@@ -159,29 +160,14 @@ def miniboone_sample(path: str | os.PathLike[str] | None = None, *, standardise:
     )  # fmt: skip
 
 
-def fetch_miniboone(
-    *,
-    url: str = URL,
-    sha256: str = SHA256,
-    retries: int = 4,
-    timeout: float = 30.0,
-    progress: bool | None = None,
-) -> Path:
+def fetch_miniboone(*, progress: bool | None = None) -> Path:
     """Fetch the MiniBooNE data from the UCI repository into the cache.
 
     The text is unpacked and its sha256 checked before it is moved into the cache (an atomic write), and a failed
-    transfer is tried again. If the right file is in the cache, the network is not used.
+    transfer is tried again. If the right file is in the cache, the network is not used. Needs pooch.
 
     Parameters
     ----------
-    url
-        The repository's zip archive, or the text itself.
-    sha256
-        The hash of the text inside the archive.
-    retries
-        How often to try again, after 1, 2, 3, … seconds.
-    timeout
-        Seconds of silence after which a transfer counts as failed.
     progress
         Whether to show a progress bar; by default if standard error is a terminal.
 
@@ -194,13 +180,17 @@ def fetch_miniboone(
     ------
     FetchError
         If every attempt failed.
+
+    Examples
+    --------
+    >>> from nystrom_lib.datasets import fetch_miniboone
+    >>> fetch_miniboone().name                                                   # doctest: +SKIP
+    'MiniBooNE_PID.txt'
     """
-    check.integer("retries", retries, least=0)
-    check.positive("timeout", timeout)
-    return _fetch(url, cache_folder() / FILE_NAME, sha256, retries, timeout, progress)
+    return _fetch(URL, cache_folder() / FILE_NAME, SHA256, progress)
 
 
-def _fetch(url: str, target: Path, sha256: str, retries: int, timeout: float, progress: bool | None) -> Path:
+def _fetch(url: str, target: Path, sha256: str, progress: bool | None = None) -> Path:
     """A file of this hash in the cache, downloaded if it is not there."""
     if target.is_file() and hashlib.sha256(target.read_bytes()).hexdigest() == sha256:
         return target
@@ -211,7 +201,7 @@ def _fetch(url: str, target: Path, sha256: str, retries: int, timeout: float, pr
         """Download an archive, or the file itself, and unpack it."""
         archive = Path(f"{output_file}.zip")
         try:
-            pooch.HTTPDownloader(progressbar=shown, timeout=timeout)(url, str(archive), None)
+            pooch.HTTPDownloader(progressbar=shown, timeout=TIMEOUT)(url, str(archive), None)
             with _open(archive) as packed, open(output_file, "wb") as text:
                 shutil.copyfileobj(packed, text)
         except (zipfile.BadZipFile, zlib.error, EOFError) as error:
@@ -223,27 +213,25 @@ def _fetch(url: str, target: Path, sha256: str, retries: int, timeout: float, pr
         target.parent.mkdir(parents=True, exist_ok=True)
         store = pooch.create(
             path=target.parent, base_url="", registry={target.name: f"sha256:{sha256}"}, urls={target.name: url},
-            retry_if_failed=retries,
+            retry_if_failed=RETRIES,
         )  # fmt: skip
         fetched = Path(store.fetch(target.name, downloader=download))
         fetched.chmod(0o644)  # pooch's temporary files are private
     except (ValueError, OSError) as error:
-        by = f"path or named by {VARIABLE}" if target.name == FILE_NAME else "path"
         raise FetchError(
-            f"MiniBooNE could not be fetched from {url} in {retries + 1} attempts: {error} (a file downloaded by hand "
-            f"can be given as {by})."
+            f"{target.name} could not be fetched from {url} in {RETRIES + 1} attempts: {error} (a file downloaded by "
+            "hand can be given as path)."
         ) from error
     return fetched
 
 
 def _locate(path: str | os.PathLike[str] | None) -> Path | None:
     """The file named by the argument or by the environment, or in the cache. A named file must exist."""
-    given, called = path, "path"
-    if given is None:
-        given, called = os.environ.get(VARIABLE), f"the environment variable {VARIABLE}"
+    given = path or os.environ.get(VARIABLE)
     if not given:
         cached = cache_folder() / FILE_NAME
         return cached if cached.is_file() else None
+    called = "path" if path else f"the environment variable {VARIABLE}"
     place = Path(given).expanduser()
     files = [place / FILE_NAME, *sorted(place.glob("*[mM]ini[bB]oo[nN][eE]*.zip"))] if place.is_dir() else [place]
     found = next((file for file in files if file.is_file()), None)

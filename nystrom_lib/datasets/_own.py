@@ -46,8 +46,7 @@ def from_array(data: Any, **options: Unpack[Options]) -> Dataset:
     Parameters
     ----------
     data
-        An array, DataFrame or Series with a row per point. A memory map of float64 is not copied with
-        ``standardise=False``, nothing missing and all columns.
+        An array, DataFrame or Series with a row per point.
     columns, without
         The columns to use, in this order, and those to leave out, by name or by number from 0. All must hold numbers.
     missing
@@ -102,7 +101,7 @@ def from_file(
     ----------
     path
         The suffix decides how it is read: .csv, .tsv, .txt, .data, .dat (each perhaps with .gz, .bz2 or .xz),
-        .parquet, .npy (mapped, not loaded), .npz.
+        .parquet, .npy, .npz.
     separator
         One character between the fields of a text file; a blank stands for any run of blanks. By default the one of
         comma, semicolon, tab, bar and blank that splits every line into the same number of fields, most of them
@@ -191,7 +190,7 @@ def _dataset(
 
 
 def _array_values(data: NDArray[Any], options: Options, what: str) -> tuple[NDArray[Any], tuple[str, ...]]:
-    """The chosen columns of an array as float64: a copy, but for a memory map that is used as it is."""
+    """A copy of the chosen columns of an array as float64."""
     if isinstance(data, np.ma.MaskedArray):
         data = np.ma.filled(data.astype(np.float64), np.nan)
     if data.ndim != 2:
@@ -200,9 +199,6 @@ def _array_values(data: NDArray[Any], options: Options, what: str) -> tuple[NDAr
         raise ColumnError(f"{what} has the type {data.dtype}; it must hold real numbers.")
     names = tuple(f"x{j}" for j in range(data.shape[1]))
     chosen = _chosen(names, options)
-    mapped = isinstance(data, np.memmap) and data.dtype == "<f8" and data.flags.c_contiguous
-    if mapped and chosen == list(range(len(names))):
-        return data, names
     return np.array(data[:, chosen], dtype=np.float64, order="C"), tuple(names[j] for j in chosen)
 
 
@@ -263,15 +259,14 @@ def _chosen(names: tuple[str, ...], options: Options) -> list[int]:
 
 def _read_array(path: Path, array: str | None) -> NDArray[Any]:
     """The array of an .npy or .npz file."""
-    if path.suffix.lower() == ".npy":
-        values: Any = np.load(path, mmap_mode="r", allow_pickle=False)
-        return np.asanyarray(values)
-    with np.load(path, allow_pickle=False) as archive:
-        if array is None and len(archive.files) == 1:
-            array = archive.files[0]
-        if array not in archive.files:
-            raise ValueError(f"array is {array!r}; it must name one of its arrays ({', '.join(archive.files)})")
-        values = archive[array]
+    values: Any = np.load(path, allow_pickle=False)
+    if path.suffix.lower() == ".npz":
+        with values as archive:
+            if array is None and len(archive.files) == 1:
+                array = archive.files[0]
+            if array not in archive.files:
+                raise ValueError(f"array is {array!r}; it must name one of its arrays ({', '.join(archive.files)})")
+            values = archive[array]
     if not isinstance(values, np.ndarray):
         raise ValueError(f"{array} is no array")
     return values

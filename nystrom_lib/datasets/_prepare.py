@@ -45,7 +45,7 @@ def prepare(
     """
     check_ddof(ddof)
     what = what or name
-    incomplete = _incomplete(X)
+    incomplete = np.isnan(X).any(axis=1)
     count = int(incomplete.sum())
     if missing == "refuse" and count:
         raise ValueError(
@@ -70,41 +70,28 @@ def prepare(
         source += f"; columns standardised to zero mean and unit variance (divisor {('N', 'N - 1')[ddof]})"
     else:
         source += "; columns as they are in the source"
-    X = frozen(X.view() if isinstance(X, np.memmap) else X)  # a memory map is the caller's
     return Dataset(
-        X=X, name=name, sha256=sha256_of(X), removed=removed, stand_in=stand_in, citation=citation,
+        X=frozen(X), name=name, sha256=sha256_of(X), removed=removed, stand_in=stand_in, citation=citation,
         licence=licence, columns=columns, source=source, mean=frozen(mean) if standardise else None,
         scale=frozen(scale) if standardise else None,
     )  # fmt: skip
 
 
-def _incomplete(X: FloatArray) -> NDArray[np.bool_]:
-    """Which rows have a missing value."""
-    found = np.zeros(len(X), dtype=bool)
-    for rows in row_blocks(*X.shape):
-        found[rows] = np.isnan(X[rows]).any(axis=1)
-    return found
-
-
 def _checked_mean(X: FloatArray, columns: Sequence[str], what: str) -> FloatArray:
     """The means of the columns, which must have different and finite values."""
-    d = X.shape[1]
-    total, present, infinite = np.zeros(d), np.zeros(d, dtype=np.int64), np.zeros(d, dtype=bool)
-    lowest, highest = np.full(d, np.inf), np.full(d, -np.inf)
-    for rows in row_blocks(*X.shape):
-        block = X[rows]
-        absent = np.isnan(block)
-        infinite |= np.isinf(block).any(axis=0)
-        lowest = np.fmin(lowest, np.fmin.reduce(block, axis=0))
-        highest = np.fmax(highest, np.fmax.reduce(block, axis=0))
-        with np.errstate(over="ignore", invalid="ignore"):
-            total += np.where(absent, 0.0, block).sum(axis=0)
-        present += (~absent).sum(axis=0)
+    absent = np.isnan(X)
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = [np.where(absent[rows], 0.0, X[rows]).sum(axis=0) for rows in row_blocks(*X.shape)]
+        total: FloatArray = sum(sums, np.zeros(X.shape[1]))
+    present = (~absent).sum(axis=0)
     for wrong, sentence in (
-        (infinite, "has infinite values in {}; only finite ones are allowed."),
+        (np.isinf(X).any(axis=0), "has infinite values in {}; only finite ones are allowed."),
         (~np.isfinite(total), "has values too large to be added up in double precision in {}; rescale first."),
         (present == 0, "has no value at all in {}; leave out empty columns."),
-        (lowest == highest, "is constant in {}, which says nothing about the points; leave out constant columns."),
+        (
+            np.fmin.reduce(X, axis=0) == np.fmax.reduce(X, axis=0),
+            "is constant in {}, which says nothing about the points; leave out constant columns.",
+        ),
     ):
         if wrong.any():
             raise ValueError(f"{what} {sentence.format(named(columns, wrong))}")
@@ -114,10 +101,8 @@ def _checked_mean(X: FloatArray, columns: Sequence[str], what: str) -> FloatArra
 
 def _checked_scale(X: FloatArray, mean: FloatArray, ddof: int, columns: Sequence[str], what: str) -> FloatArray:
     """The standard deviations, in a second pass: it does not cancel where the mean is large."""
-    squares = np.zeros(len(mean))
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        for rows in row_blocks(*X.shape):
-            squares += ((X[rows] - mean) ** 2).sum(axis=0)
+        squares = sum((((X[rows] - mean) ** 2).sum(axis=0) for rows in row_blocks(*X.shape)), np.zeros(len(mean)))
         scale: FloatArray = np.sqrt(squares / (len(X) - ddof))
     wrong = ~np.isfinite(scale) | (scale < np.finfo(np.float64).tiny ** 0.5)
     if wrong.any():

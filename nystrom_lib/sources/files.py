@@ -62,15 +62,16 @@ class ParquetRows:
     """Parquet files of the same columns, in the order of their names; a chunk is a row group."""
 
     def __init__(self, path: Path, choose: Choose) -> None:
-        arrow, dataset = needed("pyarrow"), needed("pyarrow.dataset")
+        arrow, parquet = needed("pyarrow"), needed("pyarrow.parquet")
         files = [path] if path.is_file() else sorted(file for file in path.rglob("*") if _is_part(file, path))
         if not files:
             raise ValueError(f"{path} holds no Parquet file; there must be at least one that ends in .parquet or .pq.")
-        self._groups: list[Any] = []
+        self._groups: list[tuple[Path, int, int]] = []  # file, row group, rows
         for file in files:
             try:
-                (fragment,) = dataset.dataset(file.absolute(), format="parquet").get_fragments()
-                schema, groups = fragment.physical_schema, fragment.split_by_row_group()
+                with parquet.ParquetFile(file) as opened:
+                    schema, metadata = opened.schema_arrow, opened.metadata
+                groups = [(k, metadata.row_group(k).num_rows) for k in range(metadata.num_row_groups)]
             except (arrow.ArrowException, OSError) as error:
                 raise ValueError(
                     f"{file} cannot be read as Parquet; it is damaged, cut short, or no Parquet."
@@ -80,8 +81,8 @@ class ParquetRows:
                 first = schema
             elif not _same(schema, first, self.columns):
                 raise ValueError(f"{file} has other columns than {files[0].name}; all files must have the same.")
-            self._groups += [group for group in groups if group.row_groups[0].num_rows]
-        sizes = [group.row_groups[0].num_rows for group in self._groups]
+            self._groups += [(file.absolute(), k, rows) for k, rows in groups if rows]
+        sizes = [rows for _, _, rows in self._groups]
         if not sizes:
             raise ValueError(f"{path} holds no row; it must hold at least one.")
         self.shape, self.chunks = (sum(sizes), len(self.columns)), (tuple(sizes),)
@@ -91,8 +92,9 @@ class ParquetRows:
 
     def __getitem__(self, rows: slice) -> NDArray[Any]:
         """One row group."""
-        group = self._groups[int(np.searchsorted(self._starts, rows.start, side="right")) - 1]
-        table = group.to_table(columns=self.columns)
+        path, k, _ = self._groups[int(np.searchsorted(self._starts, rows.start, side="right")) - 1]
+        with needed("pyarrow.parquet").ParquetFile(path) as file:
+            table = file.read_row_group(k, columns=self.columns)
         return np.column_stack([table.column(name).to_numpy().astype(self.dtype) for name in self.columns])
 
 

@@ -319,16 +319,6 @@ def test_one_of_several_arrays(tmp_path: Path) -> None:
         from_file(path)
 
 
-def test_memory_maps_are_used_as_they_are_where_nothing_changes(tmp_path: Path) -> None:
-    path = write(tmp_path, ".npy")
-    data = from_file(path, standardise=False)
-    assert isinstance(data.X, np.memmap) and Path(str(data.X.filename)) == path
-    mine = np.load(path, mmap_mode="r+")
-    data = from_array(mine, standardise=False)
-    assert np.shares_memory(data.X, mine) and not data.X.flags.writeable and mine.flags.writeable
-    np.testing.assert_array_equal(from_array(mine).X, from_array(X).X)
-
-
 @given(
     rows=st.integers(2, 60),
     block=st.integers(1, 200),
