@@ -106,7 +106,9 @@ def draw(stand_in: Array, j: int) -> Array:
 def compute(file: Path) -> dict[str, Any]:
     """Everything that is stored."""
     real, whole = nl.datasets.miniboone_sample(file), nl.datasets.miniboone(stand_in="always")
-    rows, curves = [], {}
+    about = provenance.session(by="python -m companion.studies.real_rows")
+    rows: list[Row] = []
+    curves: dict[str, Row] = {}
     for name, X in ((REAL, real.X), (STAND_IN, draw(whole.X, 0))):
         for j in range(SPLITS):
             row, curve = descent(X, j)
@@ -116,7 +118,7 @@ def compute(file: Path) -> dict[str, Any]:
     figure_5 = Archive(RESULTS).results("figure-5")
     assert figure_5 is not None and figure_5.stand_in
     return {
-        "about": provenance.session(by="python -m companion.studies.real_rows"),
+        "about": about,
         "data": {REAL: provenance.describe(real), STAND_IN: provenance.describe(whole)},
         "rows": rows,
         "curves": curves,
