@@ -13,7 +13,7 @@ from scipy.sparse import issparse
 from .._threads import limit_blas_threads
 from .._validation import Array
 from ..approximation import NystromApproximation, pivoted_cholesky
-from .kernels import Meaning
+from ..kernels import Kernel
 
 EPS = float(np.finfo(float).eps)
 
@@ -21,23 +21,17 @@ EPS = float(np.finfo(float).eps)
 class KernelFeatures:
     """The features of :class:`NystromApproximation`, for a kernel of the library."""
 
-    def __init__(self, meaning: Meaning, landmarks: NDArray[Any]) -> None:
-        self._meaning = meaning
-        self._approximation = NystromApproximation(meaning.kernel, meaning.place(landmarks))
+    def __init__(self, kernel: Kernel, landmarks: NDArray[Any]) -> None:
+        self._approximation = NystromApproximation(kernel, landmarks)
 
     def __call__(self, X: Any) -> Array:
         """A row for each sample."""
-        if issparse(X):
-            X = X.toarray()
-        features = self._approximation.features(self._meaning.place(X))
-        if self._meaning.factor != 1.0:
-            features *= math.sqrt(self._meaning.factor)
-        return features
+        return self._approximation.features(X.toarray() if issparse(X) else X)
 
     def normalization(self) -> Array:
         """M with f(x) = M k(x)."""
         S = self._approximation
-        return _normalization(S._factor, S._pivots, len(S.sample)) / math.sqrt(self._meaning.factor)
+        return _normalization(S._factor, S._pivots, len(S.sample))
 
 
 class ColumnFeatures:

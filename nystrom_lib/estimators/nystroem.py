@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.gaussian_process.kernels import Kernel as GaussianProcessKernel
+from sklearn.metrics.pairwise import KERNEL_PARAMS
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -30,7 +31,7 @@ from ..landmarks.find import find_landmarks
 from ..landmarks.objectives import OBJECTIVES
 from ..landmarks.starts import STARTS, initial_indices, initial_sample
 from .features import ColumnFeatures, KernelFeatures
-from .kernels import NAMES, OWN_NAMES, Columns, Meaning, Precomputed, meant
+from .kernels import Columns, Precomputed, resolve_kernel
 from .models import targets_of
 
 OPTIMISED = ("optimised", "optimized", "supervised", *OBJECTIVES)  #: these move points, by the kernel's derivatives
@@ -49,19 +50,16 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     Parameters
     ----------
     kernel
-        ``"rbf"``, ``"poly"`` (or ``"polynomial"``), ``"linear"``, ``"matern"`` or ``"rational_quadratic"``; a kernel
-        of this library; or ``RBF``, ``Matern`` or ``RationalQuadratic`` of ``sklearn.gaussian_process.kernels``, also
-        times constants and with a length scale for each feature. Landmarks that are not moved will do with any other
+        ``"rbf"``, ``"poly"`` (or ``"polynomial"``) or ``"linear"``; a kernel of this library, such as
+        :class:`nystrom_lib.Matern`; or ``RBF``, ``Matern`` or ``RationalQuadratic`` of
+        ``sklearn.gaussian_process.kernels`` with one length scale. With landmarks that are not moved also any other
         name scikit-learn knows, a callable, any of its Gaussian process kernels, or ``"precomputed"``.
     gamma, coef0, degree
         As in scikit-learn, with its defaults: ``gamma`` is 1/d for d features, ``degree`` 3, ``coef0`` 1.
         Besides, ``gamma="scale"`` is 1/(d·var(X)), as in scikit-learn's support vector machines, and
-        ``gamma="median"`` is 1 over the median squared distance of two samples. For
-        ``"matern"`` and ``"rational_quadratic"`` the length scale is :math:`\ell = 1/\sqrt{2\gamma}`, that of the
-        Gaussian with the same ``gamma``.
+        ``gamma="median"`` is 1 over the median squared distance of two samples.
     kernel_params
-        Further parameters: of a callable; ``nu`` or ``alpha``, and ``length_scale`` in place of ``gamma`` (a number, or
-        one for each feature), of ``"matern"`` and ``"rational_quadratic"``.
+        Further parameters of a callable.
     n_components
         How many landmarks, at most as many as there are samples; not used if ``landmarks`` holds them. ``"auto"`` takes
         about as few as keep ``tolerance``, whatever they predict.
@@ -119,7 +117,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "kernel": [StrOptions({*NAMES, "precomputed"}), callable, Kernel],
+        "kernel": [StrOptions({*KERNEL_PARAMS, "precomputed"}), callable, Kernel],
         "gamma": [Interval(Real, 0, None, closed="left"), StrOptions({"scale", "median"}), None],
         "coef0": [Interval(Real, None, None, closed="neither"), None],
         "degree": [Interval(Real, 1, None, closed="left"), None],
@@ -183,10 +181,11 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         for name in ("component_indices_", "reasons_", "error_"):
             self.__dict__.pop(name, None)
         targets = targets_of(self, X, y) if self._supervised else None
-        meaning = self._meaning(X)
+        parameters = {"gamma": self._gamma(X), "coef0": self.coef0, "degree": self.degree}
+        kernel = resolve_kernel(self.kernel, parameters, self.kernel_params, X, self.n_jobs)
         with self._threads():
-            self.components_, indices = self._chosen(meaning, X, targets)
-            self._features = self._factored(meaning, indices)
+            self.components_, indices = self._chosen(kernel, X, targets)
+            self._features = self._factored(kernel, indices)
         self.normalization_ = self._features.normalization().astype(self.components_.dtype, copy=False)
         self._n_features_out = self.n_components_ = self.components_.shape[0]
         if indices is not None:
@@ -212,11 +211,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
             features = np.pad(features, ((0, 0), (0, missing)))
         return features.astype(np.float32 if single else np.float64, copy=False)
 
-    # --- what is meant
-
-    def _meaning(self, X: Any) -> Meaning:
-        parameters = {"gamma": self._gamma(X), "coef0": self.coef0, "degree": self.degree}
-        return meant(self.kernel, parameters, self.kernel_params, X, self.n_jobs)
+    # --- parameters
 
     def _gamma(self, X: Any) -> float | None:
         """The number, by a rule if one was named."""
@@ -238,16 +233,15 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         return isinstance(self.landmarks, str) and self.landmarks == "supervised"
 
     @property
-    def _takes_sparse(self) -> bool:
-        """Whether scikit-learn can compute the columns, and nothing else is asked of the points."""
-        chosen = not isinstance(self.landmarks, str) or self.landmarks == "uniform"
-        return self._kernel_takes_sparse and chosen
+    def _kernel_takes_sparse(self) -> bool:
+        """Whether scikit-learn computes the kernel's columns of sparse data."""
+        plain = callable(self.kernel) and not isinstance(self.kernel, GaussianProcessKernel)
+        return plain or (isinstance(self.kernel, str) and not self._precomputed)
 
     @property
-    def _kernel_takes_sparse(self) -> bool:
-        by_name = isinstance(self.kernel, str) and self.kernel not in (*OWN_NAMES, "precomputed")
-        plain = callable(self.kernel) and not isinstance(self.kernel, GaussianProcessKernel)
-        return by_name or plain
+    def _takes_sparse(self) -> bool:
+        chosen = not isinstance(self.landmarks, str) or self.landmarks == "uniform"
+        return self._kernel_takes_sparse and chosen
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
         check.unmasked("X", X)  # scikit-learn would drop the mask
@@ -269,9 +263,9 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
 
     # --- landmarks
 
-    def _chosen(self, meaning: Meaning, X: Any, targets: Any) -> tuple[Any, NDArray[np.int64] | None]:
+    def _chosen(self, kernel: Kernel, X: Any, targets: Any) -> tuple[Any, NDArray[np.int64] | None]:
         """The landmarks, and which samples they are."""
-        points, indices = self._given(X) if not isinstance(self.landmarks, str) else self._selected(meaning, X, targets)
+        points, indices = self._given(X) if not isinstance(self.landmarks, str) else self._selected(kernel, X, targets)
         return (points.astype(X.dtype, copy=False), None) if indices is None else (X[indices], indices)
 
     def _given(self, X: Any) -> tuple[Any, NDArray[np.int64] | None]:
@@ -281,43 +275,33 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
             raise ValueError("landmarks holds points; with a precomputed kernel it must hold indices of samples.")
         return check.points("landmarks", self.landmarks, dimension=X.shape[1], like="X"), None
 
-    def _selected(self, meaning: Meaning, X: Any, targets: Any) -> tuple[Any, NDArray[np.int64] | None]:
-        rng, kernel = check_random_state(self.random_state), meaning.kernel
+    def _selected(self, kernel: Kernel, X: Any, targets: Any) -> tuple[Any, NDArray[np.int64] | None]:
+        rng, n = check_random_state(self.random_state), None
         if self.n_components == "auto":
-            return self._few(meaning, X, rng)
-        n = self._number(X.shape[0])
-        check_factor_memory(n, f"n_components is {n:,}; it must be", "LocalApproximation")
-        if self.landmarks == "uniform":
-            return None, rng.permutation(X.shape[0])[:n].astype(np.int64)  # scikit-learn's draw
+            if self._supervised or isinstance(kernel, Columns | Precomputed):
+                raise ValueError(
+                    "n_components is 'auto', which is for landmarks that are chosen by the trace error, under a kernel "
+                    "of this library; it must be a number."
+                )
+        else:
+            n = self._number(X.shape[0])
+            check_factor_memory(n, f"n_components is {n:,}; it must be", "LocalApproximation")
+            if self.landmarks == "uniform":
+                return None, rng.permutation(X.shape[0])[:n].astype(np.int64)  # scikit-learn's draw
         self._refuse_impossible(kernel)
-        data = np.arange(len(X), dtype=np.float64)[:, None] if self._precomputed else meaning.place(X)
+        data = np.arange(len(X), dtype=np.float64)[:, None] if self._precomputed else X
         seed = int(rng.randint(np.iinfo(np.int32).max))
-        if self.landmarks in OPTIMISED:
-            method = "auto" if self.landmarks in ("optimised", "optimized", "supervised") else self.landmarks
+        if n is None or self.landmarks in OPTIMISED:
             landmarks = find_landmarks(
-                kernel, data, n, targets=targets, method=method, seed=seed, seconds=self.seconds,
+                kernel, data, n, targets=targets, tolerance=self.tolerance if n is None else None,
+                method="auto" if self.landmarks in OPTIMISED[:3] else self.landmarks, seed=seed, seconds=self.seconds,
                 iterations=self.iterations,
             )  # fmt: skip
             self.reasons_, self.error_ = landmarks.reasons, landmarks.relative_error
-            return meaning.back(landmarks.sample), landmarks.indices
+            return landmarks.sample, landmarks.indices
         if STARTS[self.landmarks].subset:
             return None, initial_indices(kernel, data, n, self.landmarks, seed=seed)
-        return meaning.back(initial_sample(kernel, data, n, self.landmarks, seed=seed)), None
-
-    def _few(self, meaning: Meaning, X: Any, rng: Any) -> tuple[Any, NDArray[np.int64] | None]:
-        """About as few landmarks as keep the tolerance."""
-        if self._supervised or isinstance(meaning.kernel, Columns | Precomputed):
-            raise ValueError(
-                "n_components is 'auto', which is for landmarks that are chosen by the trace error, under a kernel of "
-                "this library; it must be a number."
-            )
-        method = "auto" if self.landmarks in ("optimised", "optimized") else self.landmarks
-        landmarks = find_landmarks(
-            meaning.kernel, meaning.place(X), tolerance=self.tolerance, method=method,
-            seed=int(rng.randint(np.iinfo(np.int32).max)), seconds=self.seconds, iterations=self.iterations,
-        )  # fmt: skip
-        self.reasons_, self.error_ = landmarks.reasons, landmarks.relative_error
-        return meaning.back(landmarks.sample), landmarks.indices
+        return initial_sample(kernel, data, n, self.landmarks, seed=seed), None
 
     def _number(self, samples: int) -> int:
         assert not isinstance(self.n_components, str)
@@ -343,8 +327,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
 
     # --- features
 
-    def _factored(self, meaning: Meaning, indices: NDArray[np.int64] | None) -> KernelFeatures | ColumnFeatures:
-        kernel = meaning.kernel
+    def _factored(self, kernel: Kernel, indices: NDArray[np.int64] | None) -> KernelFeatures | ColumnFeatures:
         if isinstance(kernel, Columns):
             return ColumnFeatures(kernel.matrix(self.components_), partial(kernel.matrix, b=self.components_))
         if isinstance(kernel, Precomputed):
@@ -352,7 +335,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
             precision = float(np.finfo(kernel.entries.dtype).eps)
             columns = operator.itemgetter((slice(None), indices))
             return ColumnFeatures(kernel.matrix(indices[:, None]), columns, precision)
-        return KernelFeatures(meaning, self.components_)
+        return KernelFeatures(kernel, self.components_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

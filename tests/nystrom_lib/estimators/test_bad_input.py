@@ -12,6 +12,7 @@ from sklearn.gaussian_process.kernels import RBF, Matern
 from sklearn.kernel_approximation import Nystroem as Theirs
 from sklearn.utils._param_validation import InvalidParameterError
 
+import nystrom_lib as nl
 from nystrom_lib.estimators import Nystroem
 
 X = np.random.default_rng(0).random((20, 3))
@@ -94,18 +95,9 @@ def test_unknown_names_in_their_words(parameters: dict[str, Any], message: str) 
         ),
         ({"gamma": 0.0}, "and kernel is 'rbf' with gamma=0.0; for it landmarks must be 'uniform',"),
         ({"kernel": "poly", "landmarks": "local-trace"}, "it must be radial"),
-        ({"kernel": RBF([1.0, 2.0])}, "Anisotropic kernel must have the same number of dimensions as data (2!=3)"),
-        ({"kernel": "matern", "gamma": 0.0}, "gamma is 0.0; it must be a finite number greater than 0."),
         ({"gamma": 1e-320}, "gamma is 1e-320; it must be from 1e-100 to 1e+100."),
-        ({"kernel": "rational_quadratic", "gamma": 1e-320}, "gamma is 1e-320; it must be from 1e-100 to 1e+100."),
         ({"kernel": RBF(1e-50)}, "length_scale is 1e-50; it must be from 1e-49 to 1e+49."),
-        ({"kernel": Matern(1e-200)}, "length_scale is 1e-200; it must be from 1e-60 to 1e+60."),
-        ({"kernel": 2.0 * RBF([1.0, 1e200, 1.0])}, "length_scale is 1e+200; it must be from 1e-60 to 1e+60."),
-        (
-            {"kernel": "matern", "kernel_params": {"lengthscale": 1.0}},
-            "kernel_params holds 'lengthscale'; for the kernel",
-        ),
-        ({"kernel": "matern", "gamma": 1.0, "kernel_params": {"length_scale": 1.0}}, "are both given"),
+        ({"kernel": Matern(1e-200)}, "lengthscale is 1e-200; it must be from 1e-60 to 1e+60."),
     ],
 )
 def test_what_cannot_be_is_one_sentence(parameters: dict[str, Any], message: str) -> None:
@@ -133,7 +125,7 @@ def test_a_kernel_matrix_is_not_points(landmarks: Any, message: str) -> None:
     [
         {},
         {"landmarks": "kmeans"},
-        {"landmarks": "uniform", "kernel": "matern"},
+        {"landmarks": "uniform", "kernel": nl.Matern(1.5)},
         {"landmarks": "uniform", "kernel": RBF()},
         {"landmarks": "uniform", "kernel": "precomputed"},
     ],

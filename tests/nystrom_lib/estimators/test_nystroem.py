@@ -40,11 +40,6 @@ OURS: dict[str, tuple[dict[str, Any], nl.Kernel]] = {
         {"kernel": "polynomial", "degree": 2.0, "coef0": 0.5, "gamma": 1.5}, nl.Polynomial(2, 0.5, 1.5)
     ),
     "linear": ({"kernel": "linear"}, nl.Polynomial(1, 0.0)),
-    "matern": ({"kernel": "matern", "gamma": 0.125}, nl.Matern(1.5, 2.0)),
-    "matern, ν": ({"kernel": "matern", "kernel_params": {"nu": 2.5, "length_scale": 0.7}}, nl.Matern(2.5, 0.7)),
-    "rational_quadratic": (
-        {"kernel": "rational_quadratic", "kernel_params": {"alpha": 0.3}}, nl.RationalQuadratic(0.3, 2.0**0.5)
-    ),
     "of the library": ({"kernel": nl.Matern(0.5, 2.0)}, nl.Matern(0.5, 2.0)),
 }  # fmt: skip
 
@@ -131,48 +126,22 @@ def test_full_rank_gives_the_kernel_and_normalization_the_features(name: str) ->
 @pytest.mark.parametrize(
     "kernel",
     [
-        gp.RBF(0.7), 3.0 * gp.RBF([0.5, 1.0, 2.0, 4.0]),
-        gp.Matern(0.6, nu=0.5), gp.Matern([0.5, 1.0, 2.0, 4.0], nu=1.5),
-        gp.Matern(0.6, nu=2.5) * 2.0 * 0.25, gp.Matern(0.6, nu=np.inf), gp.RationalQuadratic(0.7, 1.3),
-        gp.ConstantKernel(2.0) * (gp.ConstantKernel(3.0) * gp.RBF(0.7)),
+        gp.RBF(0.7), gp.Matern([0.6], nu=0.5), gp.Matern(0.6, nu=1.5), gp.Matern(0.6, nu=2.5),
+        gp.Matern(0.6, nu=np.inf), gp.RationalQuadratic(0.7, 1.3),
     ],
     ids=repr,
 )  # fmt: skip
 def test_kernels_of_gaussian_processes_become_ours(kernel: Any) -> None:
-    """Catches a length scale, an order, a constant or a scaling lost on the way; landmarks come back unscaled."""
-    estimator = Nystroem(kernel, landmarks=X).fit(X)
-    assert type(estimator._features).__name__ == "KernelFeatures"
-    assert inner_products(estimator) == pytest.approx(kernel(X), abs=1e-9)
+    """Catches a length scale or an order lost on the way."""
     few = Nystroem(kernel, n_components=5, random_state=0).fit(X)
+    assert type(few._features).__name__ == "KernelFeatures"
     C = kernel(X, few.components_)
     assert not hasattr(few, "component_indices_")
     assert inner_products(few) == pytest.approx(C @ np.linalg.solve(kernel(few.components_), C.T), abs=1e-9)
     assert C @ few.normalization_.T == pytest.approx(few.transform(X), abs=1e-9)
 
 
-def test_a_length_scale_for_each_feature_by_name() -> None:
-    scales = [0.5, 1.0, 2.0, 4.0]
-    estimator = Nystroem("rational_quadratic", kernel_params={"length_scale": scales}, landmarks=X).fit(X)
-    assert inner_products(estimator) == pytest.approx(nl.RationalQuadratic(1.0, 1.0).matrix(X / scales), abs=1e-9)
-
-
-def test_landmarks_come_back_in_the_units_of_the_data() -> None:
-    """Catches landmarks left where the length scales had put them: those of scaled data, scaled back."""
-    scales = np.array([0.5, 1.0, 2.0, 4.0])
-    few = {"n_components": 5, "random_state": 0}
-    by_feature, scaled = Nystroem(gp.RBF(scales), **few).fit(X), Nystroem(gp.RBF(1.0), **few).fit(X / scales)
-    assert by_feature.components_ == pytest.approx(scaled.components_ * scales, rel=1e-12)
-    assert by_feature.transform(X) == pytest.approx(scaled.transform(X / scales), abs=1e-9)
-
-
-@pytest.mark.parametrize(
-    "kernel",
-    [
-        gp.Matern(0.6, nu=0.7), gp.RBF(1.0) + gp.RBF(0.1), gp.RBF(1.0) * gp.RBF(0.1),
-        gp.ConstantKernel(0.0) * gp.RBF(1.0),
-    ],
-    ids=repr,
-)  # fmt: skip
+@pytest.mark.parametrize("kernel", [gp.Matern(0.6, nu=0.7), gp.RBF(1.0) + gp.RBF(0.1), gp.RBF([1, 2, 3, 4])], ids=repr)
 def test_other_kernels_of_gaussian_processes_go_by_columns(kernel: Any) -> None:
     estimator = Nystroem(kernel, landmarks="rpcholesky", n_components=60, random_state=0).fit(X)
     assert inner_products(estimator) == pytest.approx(kernel(X), abs=1e-8)
@@ -347,5 +316,5 @@ def test_sparse_data_where_landmarks_are_moved() -> None:
     with pytest.raises(TypeError, match="landmarks='uniform', which takes sparse data"):
         Nystroem(n_components=5).fit(X)
     with pytest.raises(TypeError, match=r"dense data is required; use X\.toarray\(\)\."):
-        Nystroem("matern", n_components=5).fit(X)
+        Nystroem(nl.Matern(1.5), n_components=5).fit(X)
     assert Nystroem(n_components=5, landmarks="uniform").fit_transform(X).shape == (30, 5)
