@@ -101,7 +101,7 @@ coverage: setup ## run the tests and list the lines they miss, compiled loops in
 	@NUMBA_JIT_COVERAGE=1 NUMBA_CACHE_DIR="$(CURDIR)/.cache/numba-coverage" \
 	    $(BIN)/python -m pytest --doctest-modules --cov --cov-report=term $(TESTS)
 
-bench: setup ## measure the speed against plain C and against this machine's ceilings
+bench: setup ## measure the speed beside plain C, JAX where it is installed, and the machine's ceilings
 	@$(BIN)/python -m benchmarks
 
 lock: setup ## resolve pyproject.toml into requirements.lock and requirements.txt (UPGRADE=--upgrade: newest)

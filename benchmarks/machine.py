@@ -1,10 +1,11 @@
-"""Where the figures come from: processor, libraries, versions, commit."""
+"""Where the figures come from: processor, libraries, versions, commit; and the memory of this process."""
 
 from __future__ import annotations
 
 import os
 import platform
 import subprocess
+import sys
 import time
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -59,7 +60,7 @@ def cores() -> int:
 
 
 def busy(seconds: float = 2.0) -> float:
-    """How many cores others keep busy, seen while we sleep: an average load still tells of what has ended."""
+    """How many cores other processes keep busy while this one sleeps: a load average includes what has ended."""
     try:
         before = _busy_ticks()
         time.sleep(seconds)
@@ -69,14 +70,29 @@ def busy(seconds: float = 2.0) -> float:
 
 
 def _busy_ticks() -> int:
-    """Clock ticks that all cores together have spent on anything but waiting."""
+    """Clock ticks that all cores together have not been idle."""
     line = Path("/proc/stat").read_text(encoding="utf-8").splitlines()[0]
     user, nice, system, _, _, *rest = map(int, line.split()[1:9])
     return user + nice + system + sum(rest)
 
 
+def peak_bytes() -> float:
+    """The largest resident size of this process so far.
+
+    Linux records it for each process; ``getrusage`` also counts the parent that started this one.
+    """
+    try:
+        lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    except OSError:
+        import resource
+
+        unit = 1 if sys.platform == "darwin" else 1024
+        return float(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit)
+    return next(1024.0 * int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))
+
+
 def describe() -> dict[str, Any]:
-    """Everything a reader needs to place the figures."""
+    """What a reader needs to interpret the figures."""
     return {
         "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "processor": processor(),

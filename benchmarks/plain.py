@@ -42,39 +42,27 @@ class PlainC:
             function = getattr(library, name)
             function.argtypes, function.restype = arguments, result
 
-    def one_sample_gradient(self, X: Array, batch: Indices, S: Array, rho: float) -> Array:
-        """Eq. (6)."""
+    def gradient(self, X: Array, S: Array, rho: float, batch: Indices | None = None) -> Array:
+        """Eq. (5), or Eq. (6) from a batch."""
         gradient, work = np.empty_like(S), np.empty_like(S)
-        self._library.plain_one_sample_gradient(
-            *_rows(X),
-            batch.ctypes.data,
-            batch.size,
-            *_landmarks(S),
-            rho,
-            gradient.ctypes.data,
-            work.ctypes.data,
-        )
+        buffers = gradient.ctypes.data, work.ctypes.data
+        if batch is None:
+            self._library.plain_gradient(*_rows(X), *_landmarks(S), rho, *buffers)
+        else:
+            indices = batch.ctypes.data, batch.size
+            self._library.plain_one_sample_gradient(*_rows(X), *indices, *_landmarks(S), rho, *buffers)
         return gradient
 
-    def gradient(self, X: Array, S: Array, rho: float) -> Array:
-        """Eq. (5)."""
-        gradient, work = np.empty_like(S), np.empty_like(S)
-        self._library.plain_gradient(*_rows(X), *_landmarks(S), rho, gradient.ctypes.data, work.ctypes.data)
-        return gradient
-
-    def stochastic_descent(self, X: Array, batches: Indices, S: Array, rho: float, gamma: float) -> Array:
-        """A descent with Eq. (6), one row of `batches` for each step; `S` is left alone."""
-        steps, b = batches.shape
+    def descent(
+        self, X: Array, S: Array, rho: float, gamma: float, steps: int, batches: Indices | None = None
+    ) -> Array:
+        """Steps with Eq. (5), or with Eq. (6) and a row of ``batches`` for each; ``S`` is left alone."""
         end, work = S.copy(), np.empty((2, *S.shape))
-        self._library.plain_stochastic_descent(
-            *_rows(X), batches.ctypes.data, b, steps, *_landmarks(end), rho, gamma, work.ctypes.data
-        )
-        return end
-
-    def descent(self, X: Array, steps: int, S: Array, rho: float, gamma: float) -> Array:
-        """A descent with Eq. (5); `S` is left alone."""
-        end, work = S.copy(), np.empty((2, *S.shape))
-        self._library.plain_descent(*_rows(X), steps, *_landmarks(end), rho, gamma, work.ctypes.data)
+        sample = *_landmarks(end), rho, gamma, work.ctypes.data
+        if batches is None:
+            self._library.plain_descent(*_rows(X), steps, *sample)
+        else:
+            self._library.plain_stochastic_descent(*_rows(X), batches.ctypes.data, batches.shape[1], steps, *sample)
         return end
 
     def squared_frobenius_norm(self, X: Array, rho: float) -> float:

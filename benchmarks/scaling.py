@@ -1,7 +1,7 @@
 """Time against n, N, b and d, with the slopes on a log–log scale beside the paper's complexity claims.
 
-A claim is a formula such as n² + nN. Its slope is fitted on the very grid that was measured, with a factor
-of one before each term, so that it can be set beside the measured slope.
+A claim is a formula such as n² + nN. Its slope is fitted on the grid that was measured, with a factor of one before
+each term, and times d along d, which the paper's formulas leave out.
 """
 
 from __future__ import annotations
@@ -11,18 +11,14 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 import nystrom_lib as nl
+from benchmarks import table
 from benchmarks.problems import Problem
-from benchmarks.rows import descend
-from benchmarks.timing import best_of, stopwatch, take_turns
+from benchmarks.timing import best_of
 from companion.studies.costs import exponent
 
 Sizes = dict[str, int]
-AXES = ("n", "N", "b", "d")
-# A measured slope may exceed the claimed one by this much before it counts as steeper: caches, clocks.
-SLACK = 0.15
 
 
 @dataclass
@@ -38,159 +34,89 @@ class Curve:
     seconds: list[float]
     claimed_slope: float
 
-    @property
-    def slope(self) -> float:
-        return exponent(self.grid, self.seconds)
-
-    @property
-    def no_steeper(self) -> bool:
-        return self.slope <= self.claimed_slope + SLACK
-
 
 @dataclass(frozen=True)
 class Operation:
-    """Something timed, the claim it belongs to and the formula of its cost."""
+    """Work to time, the claim it belongs to, the formula of its cost, and the grid of each axis."""
 
     work: str
     claim: str
     formula: str
     cost: Callable[[Sizes], float]
-    seconds: Callable[[Sizes, bool], float]
+    fixed: Sizes
+    grids: dict[str, list[int]]
 
 
-def points(sizes: Sizes) -> NDArray[np.float64]:
-    return np.random.default_rng(0).standard_normal((sizes["N"], sizes["d"]))
+LINEAR = {"n": [50, 100, 200, 400, 800], "N": [2500, 5000, 10_000, 20_000, 40_000]}
+WIDTHS = [4, 8, 16, 32, 64]
+#: The criteria form blocks of an N × N matrix, so their N stays small.
+SMALL = {"n": [50, 100, 200, 400], "N": [1000, 2000, 4000]}
+OPERATIONS = (
+    Operation("R up to its constant", "R3", "n² + nN", lambda z: z["n"] ** 2 + z["n"] * z["N"],
+              {"n": 200, "N": 20_000, "d": 10}, LINEAR),
+    Operation("gradient, Eq. (5)", "R3", "n² + nN", lambda z: z["n"] ** 2 + z["n"] * z["N"],
+              {"n": 200, "N": 20_000, "d": 10}, LINEAR | {"d": WIDTHS}),
+    Operation("SGD step, Eq. (6)", "S5", "n² + nb", lambda z: z["n"] ** 2 + z["n"] * z["b"],
+              {"n": 400, "N": 20_000, "b": 100, "d": 10},
+              {"n": [100, 200, 400, 800, 1600], "N": [5000, 10_000, 20_000, 40_000, 80_000],
+               "b": [400, 800, 1600, 3200, 6400], "d": WIDTHS}),
+    Operation("trace norm", "R4", "n³ + Nn²", lambda z: z["n"] ** 3 + z["N"] * z["n"] ** 2,
+              {"n": 400, "N": 16_000, "d": 10}, {"n": [100, 200, 400, 800], "N": [4000, 8000, 16_000, 32_000]}),
+    Operation("Frobenius norm", "R4", "n³ + n²N²", lambda z: z["n"] ** 3 + (z["n"] * z["N"]) ** 2,
+              {"n": 100, "N": 2000, "d": 10}, SMALL),
+    Operation("spectral norm", "R4", "n³ + n²N² + N³", lambda z: z["n"] ** 3 + (z["n"] * z["N"]) ** 2 + z["N"] ** 3,
+              {"n": 100, "N": 2000, "d": 10}, SMALL),
+)  # fmt: skip
 
 
-def kernel_for(sizes: Sizes) -> nl.Gaussian:
-    """A width at which the kernel matrix is neither full nor empty, whatever d is."""
-    return nl.Gaussian(rho=0.5 / sizes["d"])
-
-
-def _rounds(quick: bool) -> int:
-    return 2 if quick else 4
-
-
-def time_skd(sizes: Sizes, quick: bool) -> float:
-    X = points(sizes)
-    kernel, S = kernel_for(sizes), X[: sizes["n"]].copy()
-    return best_of(partial(nl.radial_skd, kernel, X, S, constant=False), _rounds(quick))
-
-
-def time_gradient(sizes: Sizes, quick: bool) -> float:
-    X = points(sizes)
-    kernel, S = kernel_for(sizes), X[: sizes["n"]].copy()
-    return best_of(partial(nl.radial_skd_gradient, kernel, X, S), _rounds(quick))
-
-
-def time_stochastic_step(sizes: Sizes, quick: bool) -> float:
-    """From a long descent less a short one: a step alone, without the call's look at the data."""
-    N, n, d, b = sizes["N"], sizes["n"], sizes["d"], sizes["b"]
-    X = points(sizes)
-    S = X[:n].copy()
-    problem = Problem("random", N, n, d, b, 0.5 / d, 1e-9)
-    steps = 5 if quick else int(np.clip(2e8 / (n * (n + b) * d), 10, 2000))
-    batches = problem.batches(1 + steps)
-    contestants = {
-        "long": stopwatch(partial(descend, problem, X, S, 1 + steps, batches)),
-        "short": stopwatch(partial(descend, problem, X, S, 1, batches)),
+def seconds(work: str, z: Sizes, rounds: int) -> float:
+    """The best time, at a width at which the kernel matrix is neither full nor empty, whatever d is."""
+    kernel, X = nl.Gaussian(rho=0.5 / z["d"]), np.random.default_rng(0).standard_normal((z["N"], z["d"]))
+    S = X[: z["n"]].copy()
+    calls: dict[str, Callable[[], object]] = {
+        "R up to its constant": lambda: nl.radial_skd(kernel, X, S, constant=False),
+        "gradient, Eq. (5)": lambda: nl.radial_skd_gradient(kernel, X, S),
     }
-    best = take_turns(contestants, _rounds(quick))
-    return max(best["long"] - best["short"], 1e-9) / steps
-
-
-def time_criterion(norm: str, sizes: Sizes, quick: bool) -> float:
-    X = points(sizes)
-    kernel, S = kernel_for(sizes), X[: sizes["n"]].copy()
-    return best_of(partial(nl.nystrom_errors, kernel, X, S, norms=(norm,)), 2)
-
-
-SKD = Operation("R up to its constant", "R3", "n² + nN", lambda z: z["n"] ** 2 + z["n"] * z["N"], time_skd)
-GRADIENT = Operation("gradient, Eq. (5)", "R3", "n² + nN", lambda z: z["n"] ** 2 + z["n"] * z["N"], time_gradient)
-STOCHASTIC = Operation(
-    "SGD step, Eq. (6)", "S5", "n² + nb", lambda z: z["n"] ** 2 + z["n"] * z["b"], time_stochastic_step
-)
-TRACE = Operation(
-    "trace norm",
-    "R4",
-    "n³ + Nn²",
-    lambda z: z["n"] ** 3 + z["N"] * z["n"] ** 2,
-    partial(time_criterion, "trace"),
-)
-FROBENIUS = Operation(
-    "Frobenius norm",
-    "R4",
-    "n³ + n²N²",
-    lambda z: z["n"] ** 3 + (z["n"] * z["N"]) ** 2,
-    partial(time_criterion, "frobenius"),
-)
-SPECTRAL = Operation(
-    "spectral norm",
-    "R4",
-    "n³ + n²N² + N³",
-    lambda z: z["n"] ** 3 + (z["n"] * z["N"]) ** 2 + z["N"] ** 3,
-    partial(time_criterion, "spectral"),
-)
-
-# Operation, what is held fixed, and the grid of each axis. The criteria form blocks of an N × N matrix,
-# so their N stays small.
-PLAN: tuple[tuple[Operation, Sizes, dict[str, list[int]]], ...] = (
-    (
-        SKD,
-        {"n": 200, "N": 20_000, "d": 10},
-        {"n": [50, 100, 200, 400, 800], "N": [2500, 5000, 10_000, 20_000, 40_000]},
-    ),
-    (
-        GRADIENT,
-        {"n": 200, "N": 20_000, "d": 10},
-        {
-            "n": [50, 100, 200, 400, 800],
-            "N": [2500, 5000, 10_000, 20_000, 40_000],
-            "d": [4, 8, 16, 32, 64],
-        },
-    ),
-    (
-        STOCHASTIC,
-        {"n": 400, "N": 20_000, "b": 100, "d": 10},
-        {
-            "n": [100, 200, 400, 800, 1600],
-            "N": [5000, 10_000, 20_000, 40_000, 80_000],
-            "b": [400, 800, 1600, 3200, 6400],
-            "d": [4, 8, 16, 32, 64],
-        },
-    ),
-    (TRACE, {"n": 400, "N": 16_000, "d": 10}, {"n": [100, 200, 400, 800], "N": [4000, 8000, 16_000, 32_000]}),
-    (FROBENIUS, {"n": 100, "N": 2000, "d": 10}, {"n": [50, 100, 200, 400], "N": [1000, 2000, 4000]}),
-    (SPECTRAL, {"n": 100, "N": 2000, "d": 10}, {"n": [50, 100, 200, 400], "N": [1000, 2000, 4000]}),
-)
+    if work in calls:
+        return best_of(calls[work], rounds)
+    if "b" not in z:
+        return best_of(partial(nl.nystrom_errors, kernel, X, S, norms=work.split()[0].lower()), min(rounds, 2))
+    problem = Problem("random", z["N"], z["n"], z["d"], z["b"], kernel.rho, 1e-9)
+    steps = 5 if rounds == 2 else int(np.clip(2e8 / (z["n"] * (z["n"] + z["b"]) * z["d"]), 10, 2000))
+    descend = partial(table.descend, problem, X, S, problem.batches(1 + steps))
+    # a long descent less one of a single step: a step without what a call does once
+    return max(best_of(lambda: descend(1 + steps), rounds) - best_of(lambda: descend(1), rounds), 1e-9) / steps
 
 
 def measure(quick: bool) -> list[Curve]:
     """All curves, on one thread."""
-    curves = []
+    rounds, curves = 2 if quick else 4, []
     with nl.threads(1):
-        for operation, fixed, axes in PLAN:
-            for axis, grid in axes.items():
-                curves.append(_curve(operation, fixed, axis, grid, quick))
+        for operation in OPERATIONS:
+            for axis, whole_grid in operation.grids.items():
+                fixed = {name: size for name, size in operation.fixed.items() if name != axis}
+                if quick and "N" in fixed:
+                    fixed["N"] //= 4
+                grid = whole_grid[:2] if quick else whole_grid
+                sizes = [fixed | {axis: value} for value in grid]
+                seconds(operation.work, sizes[0], 2)  # compiled before it is timed
+                times = [seconds(operation.work, size, rounds) for size in sizes]
+                slope = exponent(grid, [operation.cost(z) * (z["d"] if axis == "d" else 1) for z in sizes])
+                named = operation.work, operation.claim, operation.formula
+                curves.append(Curve(*named, axis, fixed, list(grid), times, slope))
     return curves
 
 
-def _curve(operation: Operation, fixed: Sizes, axis: str, grid: list[int], quick: bool) -> Curve:
-    base = {name: size // 4 if quick and name == "N" else size for name, size in fixed.items()}
-    grid = grid[:2] if quick else grid
-    sizes = [base | {axis: value} for value in grid]
-    operation.seconds(sizes[0], True)  # compiled before it is timed
-    seconds = [operation.seconds(size, quick) for size in sizes]
-    # The paper's formulas leave d out; every pair costs O(d).
-    costs = [operation.cost(size) * (size["d"] if axis == "d" else 1) for size in sizes]
-    others = {name: size for name, size in base.items() if name != axis}
-    return Curve(
-        operation.work,
-        operation.claim,
-        operation.formula,
-        axis,
-        others,
-        list(grid),
-        seconds,
-        exponent(grid, costs),
-    )
+def as_markdown(curves: list[Curve]) -> str:
+    """Times and slopes."""
+    lines = [
+        [
+            curve.claim, curve.work, curve.formula, f"{curve.axis} from {curve.grid[0]:,} to {curve.grid[-1]:,}",
+            ", ".join(f"{name}={size:,}" for name, size in curve.fixed.items()),
+            f"{table.duration(curve.seconds[0])} to {table.duration(curve.seconds[-1])}",
+            f"{exponent(curve.grid, curve.seconds):.2f}", f"{curve.claimed_slope:.2f}",
+        ]
+        for curve in curves
+    ]  # fmt: skip
+    header = ["claim", "work", "O(·)", "along", "with", "time, one thread", "slope", "slope of the formula"]
+    return table.markdown(header, lines)

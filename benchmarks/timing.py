@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
-# Thread pools go on spinning for a moment after their work; nobody is timed beside somebody else's pool.
-REST = 0.02
+REST = 0.02  #: seconds in which the threads of the contestant before go to sleep
 
 Timed = Callable[[], float]
 """Does its work once and returns the seconds it took."""
@@ -44,23 +43,6 @@ def best_of(work: Callable[[], object], rounds: int) -> float:
 
 
 def side_by_side(works: Sequence[Callable[[], object]], rounds: int) -> float:
-    """The best time for all of `works` to finish, each on a thread of its own, begun together."""
-    if len(works) == 1:
-        return best_of(works[0], rounds)
-    best = float("inf")
-    for _ in range(rounds):
-        ready = threading.Barrier(len(works) + 1)
-
-        def run(work: Callable[[], object], ready: threading.Barrier = ready) -> None:
-            ready.wait()
-            work()
-
-        threads = [threading.Thread(target=run, args=(work,)) for work in works]
-        for thread in threads:
-            thread.start()
-        ready.wait()
-        begin = time.perf_counter()
-        for thread in threads:
-            thread.join()
-        best = min(best, time.perf_counter() - begin)
-    return best
+    """The best time for all of `works` to finish, each on a thread of its own."""
+    with ThreadPoolExecutor(len(works)) as pool:
+        return best_of(lambda: list(pool.map(lambda work: work(), works)), rounds)

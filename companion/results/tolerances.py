@@ -1,8 +1,8 @@
 """How far a recomputed number may lie from a stored one, and why.
 
-Measured twice. ``python -m benchmarks.drift`` does some repetitions on one thread and on two (which never moves a
-bit), and with compiled loops and BLAS as they are for three generations of processors: benchmarks/results/drift.md. And
-all experiments were done twice at full scale, by different loops on an Intel and on an AMD processor.
+Measured twice. Some repetitions were done on one thread and on two (which never moves a bit), and with compiled loops
+and BLAS as they are for three generations of processors: benchmarks/results/drift.md has the figures. And all
+experiments were done twice at full scale, by different loops on an Intel and on an AMD processor.
 Each tolerance is what moved the most, with some room for machines not seen.
 """
 

@@ -124,7 +124,7 @@ def second_thread(folder: Path) -> tuple[pd.DataFrame, str]:
     """
     stored = Archive(folder).second_thread()
     if stored is None:
-        return pd.DataFrame(), "There are no stored timings: `python -m benchmarks.second_thread` makes them."
+        return pd.DataFrame(), "There are no stored timings."
     rows = [
         {
             "problem": title,

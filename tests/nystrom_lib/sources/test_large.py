@@ -88,7 +88,7 @@ def test_the_memory_the_system_counts(million: Path, root: Path) -> None:
     """Twenty times as many rows are a file of 384 MB; they cost what 1.2 million do, which is what is held of them."""
     child = """
         import sys, numpy as np, nystrom_lib as nl
-        from benchmarks.memory import peak_bytes
+        from benchmarks.machine import peak_bytes
 
         file = np.load(sys.argv[1], mmap_mode="r")
         nl.find_landmarks(nl.Gaussian(0.5), file[:3000].astype(float), 10, iterations=2)
