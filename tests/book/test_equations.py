@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import nbformat
 import pytest
 
 from companion.book import equations
@@ -45,7 +46,10 @@ def test_a_chapter_that_uses_an_equation_cites_it(root: Path, equation: Equation
 
 def test_the_pages_and_the_list_have_the_same_equations(root: Path) -> None:
     """Catches an equation that is labelled on no page or on two, that is not listed, or has no line below it."""
-    pages = [path.read_text(encoding="utf-8") for path in sorted((root / "book").rglob("theory/*.md"))]
+    pages = [path.read_text(encoding="utf-8") for path in sorted((root / "book").rglob("*.md"))]
+    for chapter in CHAPTERS.values():
+        cells = nbformat.read(chapter.path, as_version=4).cells
+        pages += [cell.source for cell in cells if cell.cell_type == "markdown"]
     labels = sorted(label for page in pages for label in LABEL.findall(page))
     assert labels == sorted(EQUATIONS)
     assert sorted(label for page in pages for label in LINKS.findall(page)) == labels
