@@ -30,8 +30,8 @@ def threads(count: int) -> Iterator[None]:
     """Let the library use at most ``count`` threads in calls made by the present thread.
 
     Results do not depend on it: sums are cut into pieces by the sizes alone and added in a fixed order. With
-    ``threads(1)`` a call runs where it is called, without a pool and without the interpreter lock, so that many
-    independent runs can share the cores through an ordinary thread pool.
+    ``threads(1)`` a call takes one core and not the interpreter lock, so that many independent runs can share the
+    cores through an ordinary thread pool.
 
     Parameters
     ----------
@@ -71,15 +71,18 @@ class ParallelLoop:
     def __call__(self, function: Callable[..., object], count: int, *arguments: object) -> None:
         """Call ``function(first, count, step, *arguments)``, which does the items ``range(first, count, step)``.
 
-        The last of these calls is made here, where one would only wait for the others.
+        The last of these calls is made here, where one would only wait for the others; but not in the main thread:
+        numba replaces an exception that a signal handler raises while it converts a function's arguments by another.
         """
         threads = max(1, min(self.threads, count))
-        calls = [_Call(function, (i, count, threads, *arguments)) for i in range(threads - 1)]
+        here = threading.current_thread() is not threading.main_thread()
+        calls = [_Call(function, (i, count, threads, *arguments)) for i in range(threads - here)]
         _start_workers(len(calls))
         try:
             for call in calls:
                 _tasks.put(call)
-            function(threads - 1, count, threads, *arguments)
+            if here:
+                function(threads - 1, count, threads, *arguments)
         except BaseException:
             _wait([call for call in calls if not call.claim.acquire(blocking=False)])  # the others will not begin
             raise

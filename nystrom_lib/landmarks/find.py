@@ -38,32 +38,43 @@ __all__ = ["Landmarks", "find_landmarks"]
 #: What ``method`` may be: the rule, an objective to descend on, or a way to choose points.
 METHODS = ("auto", *OBJECTIVES, *STARTS)
 
-LEAST_BATCH = 96  #: points of a batch at least: fewer say too little, and cost hardly less
-CANDIDATES = 4  #: points a landmark, among which a descent on the trace error looks for its start
-HASTE = 15.0  #: times the seconds that it takes to judge a sample: who has less begins at a uniform one
-JUDGED = 2_048  #: points on which start and end are compared
+MIN_BATCH = 96  #: smallest batch: smaller ones are noisier and hardly faster
+CANDIDATES = 4  #: points per landmark, among which a descent on the trace error looks for its start
+MIN_TIME_FACTOR = 15.0  #: below this many times the seconds of one evaluation of the error, the start is uniform
+COMPARED = 2_048  #: points on which the errors of start and end are computed
 EPOCHS = 1_000_000  #: up to this many points, batches go through the data in shuffled order, without repeats
-ROOM = 2**26  #: coordinates of a source that are held in memory at most: half a gigabyte
-LOCAL = 2_000  #: from so many landmarks on, each point looks only at those nearest to it
+MAX_VALUES = 2**26  #: coordinates of a source that are held in memory at most: half a gigabyte
+MIN_LOCAL = 2_000  #: above this number of landmarks, each point uses only those nearest to it
 TRIALS = 0.5  #: share of the seconds given that the search for the step of a radial descent may take
-WHOLE = 5_000  #: points for descents that need exact gradients
+MAX_EXACT_POINTS = 5_000  #: for descents that need exact gradients
 
-GOT_WORSE = "The approximation got worse; the start is better and was kept."
-_ENDING = 5e-4  # seconds it takes to end a descent, besides judging it
-_LOOK = 0.2  # seconds between two looks at the error on the way, which may take a twentieth of the time
+_ENDING = 5e-4  # seconds it takes to end a descent, besides computing its error
+_LOOK = 0.2  # seconds between two calls of ``watch``, which may take a twentieth of the time
+
+
+Problem = tuple[Kernel, Source, float]
+"""Kernel, data and confidence level."""
 
 
 @dataclass(frozen=True)
 class Landmarks:
-    """What :func:`find_landmarks` found."""
+    """The result of :func:`find_landmarks`.
+
+    Examples
+    --------
+    >>> import nystrom_lib as nl
+    >>> found = nl.find_landmarks(nl.Gaussian(rho=1.0), [[0.0], [0.5], [3.0]], 2, method="greedy")
+    >>> found.sample.ravel(), found.error < 0.2 and found.best_error_bound <= found.error_bound
+    (array([0., 3.]), True)
+    """
 
     sample: Array  #: the landmarks, shape (n, d)
-    method: str  #: what they were found with
+    method: str  #: the objective that was descended on, or the method that chose the points
     reasons: tuple[str, ...]  #: a sentence for each choice
-    start_error: float  #: mean of K(x, x) − K̂(x, x) over the points judged, before the descent
+    start_error: float  #: mean of K(x, x) − K̂(x, x) before the descent, over at most 2,048 points
     error: float  #: the same of ``sample``; times N it estimates the trace error, or a bound of it from n = 4,001 on
     # (with targets both are mean squared errors on held-out points, as shares of the targets' variance)
-    indices: NDArray[np.int64] | None  #: where the landmarks stand in the data, if they are data points
+    indices: NDArray[np.int64] | None  #: the indices of the landmarks, if they are data points
     steps: int  #: steps of descent taken
     start: Array  #: the sample before the descent
     mean_diagonal: float = 1.0  #: mean of K(x, x), which ``relative_error`` divides by
@@ -105,10 +116,6 @@ class Landmarks:
     def __getstate__(self) -> dict[str, Any]:
         """The data do not go along when landmarks are pickled; bounds computed before do."""
         return {**self.__dict__, "problem": None}
-
-
-Problem = tuple[Kernel, Source, float]
-"""Kernel, data and confidence level."""
 
 
 @limit_blas_threads
@@ -288,26 +295,39 @@ class Search:
         """Seconds since the beginning."""
         return time.perf_counter() - self.began
 
+    def landmarks(
+        self,
+        sample: Array,
+        method: str,
+        before: float,
+        after: float,
+        steps: int = 0,
+        start: Array | None = None,
+        indices: NDArray[np.int64] | None = None,
+    ) -> Landmarks:
+        """The result; without a start the landmarks are their own."""
+        start = sample if start is None else start
+        return Landmarks(
+            sample, method, tuple(self.reasons), before, after, indices, steps, start, self.mean_diagonal,
+            (self.kernel, self.source, self.level),
+        )  # fmt: skip
+
     def within(self, tolerance: float, method: str, seconds: float | None, iterations: int | None) -> Landmarks:
         """About the fewest landmarks that keep a tolerance."""
         search = ToleranceSearch(self, tolerance, method, seconds, iterations, self.level)
         best = search.run()
         relative = best.error / self.mean_diagonal
-        if best.bound <= search.limit:
-            kept = (
-                f"a relative error of {relative:.4g}"
-                if best.bound == best.error
-                else (f"a relative error of at most {best.bound / self.mean_diagonal:.4g} at level {self.level:g}")
-            )
-            why = f"n = {best.n:,}, the smallest number tried that keeps the tolerance {tolerance:g}, with {kept}."
-        else:
+        if best.bound > search.limit:
             why = f"The tolerance {tolerance:g} was not met: {best.n:,} landmarks leave {relative:.4g}."
+        else:
+            kept = f"a relative error of {relative:.4g}"
+            if best.bound != best.error:
+                bound = best.bound / self.mean_diagonal
+                kept = f"a relative error of at most {bound:.4g} at level {self.level:g}"
+            why = f"n = {best.n:,}, the smallest number tried that keeps the tolerance {tolerance:g}, with {kept}."
         tried = ", ".join(f"{each.n:,}" for each in search.tried)
-        reasons = (*self.reasons, why, f"Tried: {tried}.", *best.reasons)
-        found = Landmarks(
-            best.sample, best.method, reasons, best.start_error, best.error, None, best.steps, best.start,
-            self.mean_diagonal, self.problem,
-        )  # fmt: skip
+        self.reasons += [why, f"Tried: {tried}.", *best.reasons]
+        found = self.landmarks(best.sample, best.method, best.start_error, best.error, best.steps, best.start)
         found.__dict__["error_bound"] = best.bound
         return found
 
@@ -334,16 +354,10 @@ class Search:
         Y = targets if self.numbers is None else targets[self.numbers]
         found = supervised.find(search, supervised.Points(self.data, Y))
         how = "at the points given" if given is not None else f"at a sample chosen by {start!r}"
-        reasons = ("A descent on 'prediction': targets are given.", f"Begun {how}.", *search.reasons)
-        return Landmarks(
-            found.model.sample, "prediction", (*self.reasons, *reasons), found.start_error, found.error, None,
-            found.model.steps, found.start.sample, self.mean_diagonal, self.problem,
-        )  # fmt: skip
-
-    @property
-    def problem(self) -> Problem:
-        """What bounds are computed from."""
-        return self.kernel, self.source, self.level
+        self.reasons += ["A descent on 'prediction': targets are given.", f"Begun {how}.", *search.reasons]
+        return self.landmarks(
+            found.model.sample, "prediction", found.start_error, found.error, found.model.steps, found.start.sample
+        )
 
     @cached_property
     def mean_diagonal(self) -> float:
@@ -362,36 +376,32 @@ class Search:
 
     def at_hand(self, source: Source, rng: np.random.Generator) -> NDArray[Any]:
         """All points of a source, or as many as a descent can make use of."""
-        most = max(self.n, min(EPOCHS, ROOM // source.d))
+        most = max(self.n, min(EPOCHS, MAX_VALUES // source.d))
         if len(source) <= most:
             return source.all().astype(np.float64, copy=False)
         self.beyond, self.numbers = source, source.choose(most, rng.spawn(1)[0])
         self.reasons.append(f"Of {len(source):,} points it looks at {most:,}, drawn at random.")
         return source.rows(self.numbers).astype(np.float64, copy=False)
 
-    # --- what to do
+    # --- choices
 
     def named(self, method: str) -> tuple[str, Objective]:
         """The objective, by name or by rule."""
         if method == "auto":
-            local = self.n > LOCAL and self.kernel.radial
+            local = self.n > MIN_LOCAL and self.kernel.radial
             method = "local-trace" if local else "trace"
             why = f"n = {self.n:,} is large: each point looks at its nearest landmarks" if local else "the error itself"
             self.reasons.append(f"A descent on {method!r}: {why}.")
         else:
             self.reasons.append(f"A descent on {method!r}, as asked.")
         if method == "trace":
-            check_factor_memory(
-                self.n, f"n is {self.n:,}; it must be", "method='local-trace'" if self.kernel.radial else ""
-            )
-        return method, OBJECTIVES[method](self.kernel, self._looked_at(method))
-
-    def _looked_at(self, method: str) -> NDArray[Any]:
-        """All of the data, or as many as a descent with exact gradients can look at."""
-        if method != "weighted-skd" or len(self.data) <= WHOLE:
-            return self.data
-        self.reasons.append(f"It needs exact gradients, and looks at {WHOLE:,} of the points.")
-        return np.ascontiguousarray(self.data[self.for_batches.choice(len(self.data), WHOLE, replace=False)])
+            instead = "method='local-trace'" if self.kernel.radial else ""
+            check_factor_memory(self.n, f"n is {self.n:,}; it must be", instead)
+        data = self.data
+        if method == "weighted-skd" and len(data) > MAX_EXACT_POINTS:
+            self.reasons.append(f"It needs exact gradients, and looks at {MAX_EXACT_POINTS:,} of the points.")
+            data = np.ascontiguousarray(data[self.for_batches.choice(len(data), MAX_EXACT_POINTS, replace=False)])
+        return method, OBJECTIVES[method](self.kernel, data)
 
     def begin(self, start: str | ArrayLike, method: str, seconds: float | None) -> tuple[float, Drawn]:
         """Where to begin, and the error there."""
@@ -418,7 +428,7 @@ class Search:
         N = len(self.data)
         few = self.for_start.choice(N, min(CANDIDATES * self.n, N), replace=False)
         uniform = self.judged(at(self.data, few[: self.n]))
-        if seconds is not None and seconds < HASTE * self.judging:
+        if seconds is not None and seconds < MIN_TIME_FACTOR * self.judging:
             self.reasons.append("Begun at a sample chosen by 'uniform', for lack of time.")
             return uniform
         candidates = np.ascontiguousarray(self.data[few])
@@ -442,34 +452,18 @@ class Search:
             return rule, size, draw, choose_iterations(size or None)
         if method == "weighted-skd":
             return LBFGS(), 0, no_batches, 100
-        size = min(max(self.n, LEAST_BATCH), N)
+        size = min(max(self.n, MIN_BATCH), N)
         draw = (shuffled_batches if N <= EPOCHS else independent_batches)(N, size, self.for_batches)
         adam = AdamWithExchanges(rng=self.for_exchanges) if method == "trace" else Adam()
         return adam, size, draw, default_iterations(self.n)
 
-    # --- doing it
+    # --- descents
 
     def choose(self, method: str) -> Landmarks:
         """Points without a descent."""
         error, drawn = self.judged(STARTS[method].draw(self.kernel, self.data, self.n, self.for_start))
         self.reasons.extend((f"Chosen by {method!r}, as asked.", *self.caveats))
-        return self.landmarks(drawn.points, method, error, error, drawn.indices, 0, drawn.points)
-
-    def landmarks(
-        self,
-        sample: Array,
-        method: str,
-        before: float,
-        after: float,
-        indices: NDArray[np.int64] | None,
-        steps: int,
-        start: Array,
-    ) -> Landmarks:
-        """The result."""
-        reasons = tuple(self.reasons)
-        return Landmarks(
-            sample, method, reasons, before, after, indices, steps, start, self.mean_diagonal, self.problem
-        )
+        return self.landmarks(drawn.points, method, error, error, indices=drawn.indices)
 
     def descend(
         self,
@@ -479,18 +473,19 @@ class Search:
         iterations: int | None,
         seconds: float | None,
     ) -> Landmarks:
-        """Move, and keep the better of beginning and end."""
+        """Move, and keep the better of start and end."""
         before, (first, indices) = begun
         self.reasons.extend(self.caveats)
         steps = 0
-        if before > self.nothing:
+        if before > self.rounding:
             sample, after, steps = self.moved(method, objective, first, iterations, seconds)
             if after < before:
-                return self.landmarks(sample, method, before, after, None, steps, first)
-            self.reasons.append(GOT_WORSE if after > before else "The descent gained nothing: the start was kept.")
+                return self.landmarks(sample, method, before, after, steps, first)
+            worse = "The approximation got worse; the start is better and was kept."
+            self.reasons.append(worse if after > before else "The descent gained nothing: the start was kept.")
         else:
             self.reasons.append("The start leaves no error: nothing to descend on.")
-        return self.landmarks(first, method, before, before, indices, steps, first)
+        return self.landmarks(first, method, before, before, steps, indices=indices)
 
     def moved(
         self,
@@ -529,19 +524,19 @@ class Search:
         spent = time.perf_counter() - self.began
         return max(seconds - spent - self.judging - _ENDING, 1e-9)
 
-    # --- judging it
+    # --- errors
 
     @cached_property
     def judges(self) -> NDArray[Any]:
         """The points on which samples are compared."""
         if self.beyond is not None:
-            return self.beyond.rows(self.beyond.choose(JUDGED, self.for_judges)).astype(np.float64)
+            return self.beyond.rows(self.beyond.choose(COMPARED, self.for_judges)).astype(np.float64)
         N = len(self.data)
-        chosen = self.for_judges.choice(N, JUDGED, replace=False) if N > JUDGED else slice(None)
+        chosen = self.for_judges.choice(N, COMPARED, replace=False) if N > COMPARED else slice(None)
         return np.ascontiguousarray(self.data[chosen])
 
     @cached_property
-    def nothing(self) -> float:
+    def rounding(self) -> float:
         """An error that is rounding."""
         return 1e-14 * float(self.kernel.diagonal(self.judges).mean())
 

@@ -31,7 +31,7 @@ def find(kernel: Any, data: Any, n: int, **options: Any) -> nl.Landmarks:
     assert np.isfinite(found.error) and found.error <= found.start_error
     assert found.method in (*OBJECTIVES, *STARTS) and found.steps >= 0
     assert found.reasons and all(reason.endswith(".") for reason in found.reasons)
-    if len(data) <= module.JUDGED:
+    if len(data) <= module.COMPARED:
         judged = nl.NystromApproximation(kernel, found.sample).residuals(np.asarray(data)).mean()
         assert found.error == judged
     if found.indices is not None:
@@ -143,7 +143,7 @@ def test_many_points_are_judged_by_some(monkeypatch: pytest.MonkeyPatch) -> None
     found = nl.find_landmarks(KERNEL, X, 5, iterations=50)
     whole = nl.NystromApproximation(KERNEL, found.sample).residuals(X).mean()
     assert found.error == pytest.approx(whole, rel=0.1)
-    monkeypatch.setattr(module, "JUDGED", 3000)
+    monkeypatch.setattr(module, "COMPARED", 3000)
     assert nl.find_landmarks(KERNEL, X, 5, iterations=50).error == pytest.approx(whole, rel=1e-9)
 
 
@@ -316,11 +316,11 @@ def test_reasons_say_what_was_done(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "3 steps by AdamWithExchanges, each from 96 points." in find(KERNEL, MORE, 6, iterations=3).reasons
     asked = find(KERNEL, MORE, 6, method="local-trace", iterations=3)
     assert "3 steps by Adam, each from 96 points." in asked.reasons
-    monkeypatch.setattr(module, "LOCAL", 5)
+    monkeypatch.setattr(module, "MIN_LOCAL", 5)
     local = find(KERNEL, X, 6, iterations=7)
     assert local.method == "local-trace" and "n = 6 is large" in local.reasons[0]
     assert find(nl.Polynomial(), X, 6, iterations=7).method == "trace"
-    monkeypatch.setattr(module, "WHOLE", 40)
+    monkeypatch.setattr(module, "MAX_EXACT_POINTS", 40)
     assert (
         "It needs exact gradients, and looks at 40 of the points."
         in find(KERNEL, X, 6, method="weighted-skd", iterations=3).reasons

@@ -182,7 +182,7 @@ def test_a_start_that_does_not_fit_is_refused_in_a_sentence(way: str, monkeypatc
 @pytest.mark.parametrize("method", ["auto", "local-trace", "uniform"])
 def test_landmarks_are_found_without_a_factor(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Catches a search that factors K_S to judge what it found."""
-    monkeypatch.setattr(landmarks_module, "LOCAL", 20)
+    monkeypatch.setattr(landmarks_module, "MIN_LOCAL", 20)
     X, _ = cloud(2, 200, 1)
     found = nl.find_landmarks(KERNEL, X, 30, method=method, iterations=20)
     assert "Errors are upper bounds, from the 20 landmarks nearest to each point." in found.reasons

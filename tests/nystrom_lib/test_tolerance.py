@@ -58,7 +58,7 @@ def test_a_method_that_only_chooses_points() -> None:
 def test_a_confidence_bound_keeps_the_tolerance_where_not_all_points_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
     """Catches an estimate that is taken for the error: the bound is what must not exceed the tolerance."""
     for module in ("bounds", "tolerance"):
-        monkeypatch.setattr(f"nystrom_lib.{module}.CERTIFIED", 400)
+        monkeypatch.setattr(f"nystrom_lib.landmarks.{module}.CERTIFIED", 400)
     kept = []
     for seed in range(20):
         found = nl.find_landmarks(KERNEL, X, tolerance=0.2, seed=seed, iterations=100)
