@@ -56,14 +56,14 @@ book: setup compile ## set up, execute every chapter at the paper's parameters, 
 	@$(BIN)/python -m companion.book
 
 paper: setup compile ## set up, then compute all of the paper's experiments at full scale (resumes when interrupted)
-	@$(BIN)/nystrom paper
+	@$(BIN)/nystrom reproduce paper
 
-# The stored arena has eleven repetitions of its long budgets, too: `nystrom arena` adds the other nine in
+# The stored arena has eleven repetitions of its long budgets, too: `nystrom reproduce arena` adds the other nine in
 # twenty minutes more.
 beyond: setup compile ## set up, then compute everything beyond the paper, times included (resumes when interrupted)
-	@$(BIN)/nystrom beyond
+	@$(BIN)/nystrom reproduce beyond
 	@$(BIN)/python -m companion.studies.models
-	@$(BIN)/nystrom arena --long 2
+	@$(BIN)/nystrom reproduce arena --long 2
 
 refresh: setup ## set up, execute the committed notebooks again in place and show what changed
 	@$(BIN)/python -m companion.notebook.refresh

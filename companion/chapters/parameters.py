@@ -49,7 +49,7 @@ def read_file(path: Path) -> dict[str, Any]:
 
 def _items(text: str, item: type) -> Any:
     """``0.25,1,4`` or ``[0.25, 1, 4]``; text that contains a comma must be in double quotes."""
-    value = _literal(text) if text.startswith("[") or item is not str else text
+    value = literal(text) if text.startswith("[") or item is not str else text
     if not isinstance(value, str):
         return value
     if text.startswith("[") and text.endswith("]"):
@@ -59,13 +59,13 @@ def _items(text: str, item: type) -> Any:
 
 def _item(value: Any, item: type) -> Any:
     if isinstance(value, str) and item is not str:
-        value = _literal(value)
+        value = literal(value)
     if item is int and isinstance(value, float) and value.is_integer() and abs(value) <= _EXACT_FLOATS:
         return int(value)
     return value
 
 
-def _literal(text: str) -> Any:
+def literal(text: str) -> Any:
     """A Python literal, or true, false or null; any other text is returned as it is."""
     try:
         return _WORDS[text.strip().lower()]

@@ -1,81 +1,54 @@
-"""The command ``nystrom``: a module for each command.
-
-Nothing heavy is imported before a command needs it: ``nystrom --help`` answers at once.
-"""
+"""The command ``nystrom``. Heavy packages are imported where they are needed, so that ``--help`` is quick."""
 
 from __future__ import annotations
 
-import sys
-import traceback
-from collections.abc import Sequence
-from typing import Any, NoReturn
+import logging
+import signal
 
 import click
 
-from .arena import arena
-from .base import GROUP, Group, check_locale, end_like_ctrl_c, one_sentence, speak_plainly, tell
-from .beyond import beyond
-from .listing import list_chapters, params
+from .base import Group
+from .chapters import list_chapters, run, sweep
 from .optimise import optimise
-from .paper import paper
-from .run import run
-from .sweep import sweep
+from .reproduce import reproduce
 from .verify import verify
 
 __all__ = ["main", "nystrom"]
 
+EPILOG = """\b
+Exit codes:
+  0    success; everything compared agrees
+  1    failure: a cell or a computation failed, or numbers differ
+  2    usage error: an unknown command, chapter, parameter or value
+  130  stopped by Ctrl-C or SIGTERM; the last line says where finished work is stored
+"""
 
-class Nystrom(Group):
-    """The group of all commands; an error ends it with one sentence and an exit code."""
 
-    def main(self, args: Sequence[str] | None = None, *_: Any, **__: Any) -> NoReturn:
-        """Do what the command line says, then exit."""
-        sys.exit(_status(list(sys.argv[1:] if args is None else args)))
-
-
-@click.group("nystrom", cls=Nystrom, **GROUP)
+@click.group("nystrom", cls=Group, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="nystrom-lib", prog_name="nystrom")
 def nystrom() -> None:
-    """Nyström samples and their local optimisation: the chapters, experiments and data of arXiv 2203.13284.
-
-    Run a chapter again with your own parameters, try the method on your own file, or check that the stored results
-    are what the code computes.
+    """Local optimisation of Nyström samples: chapters, experiments and data of arXiv 2203.13284.
 
     \b
     Examples:
-      nystrom list                                        which chapters there are
-      nystrom params bigaussian                           what one of them takes
-      nystrom run bigaussian --profile quick -p rho=4     run it again with other values
+      nystrom list                                      the chapters
+      nystrom list bigaussian                           the parameters of one
+      nystrom run bigaussian --profile quick -p rho=4   run it with other values
       nystrom sweep abalone --profile quick -p rho=0.25,1,4
-      nystrom optimise measurements.csv -n 100            the method on your own data
-      nystrom verify                                      recompute what the book shows
+      nystrom optimise measurements.csv -n 100          landmarks for your own data
+      nystrom verify                                    recompute what the book shows
     """
 
 
-for _command in (list_chapters, params, run, sweep, optimise, verify, paper, beyond, arena):
+for _command in (list_chapters, run, sweep, optimise, verify, reproduce):
     nystrom.add_command(_command)
 
 
 def main() -> None:
-    """Do what the command line says, then end the process with its exit code."""
-    speak_plainly()
-    end_like_ctrl_c()
-    nystrom.main()
-
-
-def _status(words: list[str]) -> int:
-    try:
-        check_locale(words)
-        with nystrom.make_context("nystrom", list(words)) as context:  # click empties the list
-            nystrom.invoke(context)
-        sys.stdout.flush()
-    except click.exceptions.Exit as end:
-        return end.exit_code
-    except BaseException as error:
-        code, sentence = one_sentence(error)
-        if "--debug" in words:
-            traceback.print_exception(error)
-        if sentence:
-            tell(sentence)
-        return code
-    return 0
+    """Run the command line; SIGTERM stops it as Ctrl-C does."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    logging.basicConfig(format="%(message)s")
+    for package in ("nystrom_lib", "companion"):
+        logging.getLogger(package).setLevel(logging.INFO)
+    logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # after Ctrl-C it complains of the kernel it has lost
+    nystrom()

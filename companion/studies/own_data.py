@@ -5,6 +5,7 @@ What ``nystrom optimise`` and chapter 13 do is here, once. They differ in how a 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -49,7 +50,7 @@ _TIMES, _MOST = 20, 4_000
 def locate(file: str) -> Path:
     """The file as seen from the present folder, or else from the folder of the notebooks."""
     for folder in (Path(), NOTEBOOKS):
-        place = folder / Path(file).expanduser()
+        place = folder / os.path.expanduser(file)  # unlike pathlib it accepts the name of an unknown user
         if place.is_file():
             return place.resolve()
     raise ConfigurationError("file", f"is {file!r}, and there is no such file in {Path().resolve()}.")

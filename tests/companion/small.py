@@ -5,9 +5,11 @@ import multiprocessing
 import os
 import resource
 import signal
+import sqlite3
 import threading
 import time
 from collections.abc import Callable
+from contextlib import closing, suppress
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
@@ -119,3 +121,13 @@ def wait_until(condition: Callable[[], bool], seconds: float = 200.0) -> None:
     while not condition():
         assert time.monotonic() < end, "it did not happen in time"
         threading.Event().wait(0.01)
+
+
+def repetitions_stored(folder: Path) -> int:
+    """How many finished repetitions the stores in a folder hold."""
+    count = 0
+    for path in folder.rglob("*.sqlite"):
+        # Not read-only: what a killed process was in the middle of must be rolled back first.
+        with suppress(sqlite3.Error), closing(sqlite3.connect(path, timeout=5.0)) as connection:
+            count += int(connection.execute("SELECT count(*) FROM repetitions").fetchone()[0])
+    return count

@@ -15,7 +15,6 @@ import pandas as pd
 import pytest
 
 import nystrom_lib as nl
-from companion.cli.folders import repetitions_stored
 from companion.errors import DamagedStoreError
 from companion.experiments.components import StochasticGradientDescent
 from companion.experiments.config import Record
@@ -143,7 +142,7 @@ def test_ctrl_c_ends_it_and_says_how_to_go_on(tmp_path: Path, root: Path, m: str
     """Many short repetitions, and a single one of minutes that has all threads to itself."""
     command = [sys.executable, "-c", textwrap.dedent(INTERRUPTED), str(tmp_path), m]
     with subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        small.wait_until(lambda: sessions_begun(tmp_path) > 0 and (m == "1" or repetitions_stored(tmp_path) > 0))
+        small.wait_until(lambda: sessions_begun(tmp_path) > 0 and (m == "1" or small.repetitions_stored(tmp_path) > 0))
         process.send_signal(signal.SIGINT)
         output, errors = process.communicate(timeout=60)
     assert (process.returncode, errors) == (130, "")

@@ -1,4 +1,4 @@
-"""The command line, called in this process, and things that are made once and used by many tests."""
+"""The command line, called in this process, and results that many tests share."""
 
 import contextlib
 import os
@@ -36,17 +36,17 @@ def fine(done: Result) -> str:
 
 
 def refused(done: Result, code: int) -> str:
-    """The one sentence of a call that must fail with this code, and without a traceback."""
+    """The error of a call that must fail with this code."""
     assert done.exit_code == code, (done.exit_code, done.output)
     return sentence(done.stderr)
 
 
 def sentence(stderr: str) -> str:
-    """The last line of standard error, which must be one of ours."""
+    """The last line of standard error, which must be an error as click shows it."""
     assert "Traceback" not in stderr
     last = stderr.strip().splitlines()[-1]
-    assert last.startswith("nystrom: ") and last.endswith("."), stderr
-    return last.removeprefix("nystrom: ")
+    assert last.startswith("Error: ") and last.endswith("."), stderr
+    return last.removeprefix("Error: ")
 
 
 def process(
@@ -103,14 +103,3 @@ def measurements(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("data") / "measurements.csv"
     path.write_text("\n".join(rows) + "\n", encoding="utf-8")
     return path
-
-
-@pytest.fixture(scope="session")
-def smoke(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with one small run of the chapter on MAGIC in ``runs/magic-001``, and what was printed in ``said``."""
-    folder = tmp_path_factory.mktemp("smoke")
-    said = fine(
-        call("run", "magic", "--profile", "smoke", "-p", "rho=4", "-p", "n=8", "-p", "iterations=150", cwd=folder)
-    )
-    (folder / "said").write_text(said, encoding="utf-8")
-    return folder

@@ -1,4 +1,4 @@
-"""``verify``, ``paper`` and ``arena``."""
+"""``verify`` and ``reproduce``."""
 
 import shutil
 from pathlib import Path
@@ -35,15 +35,16 @@ def test_verify_finds_a_number_that_differs_and_a_damaged_file(stored: Path, tmp
     (tmp_path / "broken.parquet").write_bytes(b"no results at all")
     (tmp_path / ".0123456789ab.part.parquet").write_bytes(b"PAR1")  # a file that another process is writing
     done = call("verify", "--results", tmp_path, "--repetitions", 5, "--constants", cwd=tmp_path)
-    assert refused(done, 1) == "2 of 3 do not agree: small, broken."
+    assert refused(done, 1) == "2 of 3 do not agree: broken, small."
     assert "damaged or not one of ours" in done.stderr and "agrees" in done.stdout
-    (line,) = (line for line in done.stdout.splitlines() if line.startswith("trace"))
-    assert line.split()[1] == "optimised" and line.split()[-1] == "NO"
+    (line,) = (line for line in done.stdout.splitlines() if line.split()[:1] == ["trace"])
+    assert "optimised" in line
 
 
-def test_verify_knows_what_is_stored(stored: Path, tmp_path: Path) -> None:
+def test_verify_suggests_a_name(stored: Path, tmp_path: Path) -> None:
     said = refused(call("verify", "smal", "--results", stored, cwd=tmp_path), 2)
-    assert said == "There is no stored result 'smal' (did you mean 'small'?); known: other, small."
+    assert said == "There is no stored result 'smal' (did you mean 'small'?)."
+    assert "There are no stored results in" in refused(call("verify", "--results", tmp_path, cwd=tmp_path), 1)
 
 
 def test_which_repetitions_are_verified() -> None:
@@ -54,16 +55,16 @@ def test_which_repetitions_are_verified() -> None:
     assert len(drawn) > 3 and all(len(each) == 2 for each in drawn)
 
 
-def test_paper_lists_every_experiment(tmp_path: Path) -> None:
-    said = fine(call("paper", "--list", cwd=tmp_path))
+def test_reproduce_lists_the_experiments(tmp_path: Path) -> None:
+    said = fine(call("reproduce", "paper", "--list", cwd=tmp_path))
     assert [line.split()[0] for line in said.splitlines()[2:]] == list(PAPER)
-    said = fine(call("paper", "--list", "figure-2*", "figure-1", cwd=tmp_path))
+    said = fine(call("reproduce", "paper", "--list", "figure-2*", "figure-1", cwd=tmp_path))
     assert len(said.splitlines()) == 2 + 7
 
 
-def test_paper_computes_stores_and_does_not_compute_again(tmp_path: Path) -> None:
-    words = ["paper", "figure-1", "--out", "out", "--work", "work"]
-    assert "out/figure-1.parquet" in fine(call(*words, cwd=tmp_path))
+def test_reproduce_computes_stores_and_does_not_compute_again(tmp_path: Path) -> None:
+    words = ["reproduce", "paper", "figure-1", "--out", "out", "--work", "work"]
+    assert "1 experiments" in fine(call(*words, cwd=tmp_path))
     first = Results.load(tmp_path / "out" / "figure-1.parquet")
     assert first.complete and first.experiment == PAPER["figure-1"]
     fine(call(*words, cwd=tmp_path))
@@ -72,15 +73,14 @@ def test_paper_computes_stores_and_does_not_compute_again(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("words", "option"),
+    "words",
     [
-        (["paper", "figure-1"], "--out"),
-        (["paper", "figure-1"], "--work"),
-        (["arena", "breast-cancer", "--most", "100"], "--log"),
+        ["reproduce", "paper", "figure-1", "--out", "file/sub"],
+        ["reproduce", "arena", "breast-cancer", "--work", "file/sub"],
+        ["run", "bigaussian", "--out", "file"],
     ],
 )
-def test_a_folder_that_cannot_be_written_is_refused_at_once(words: list[str], option: str, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_to_is_refused_at_once(words: list[str], tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    said = refused(call(*words, option, "file/here" if words[0] == "arena" else "file/sub", cwd=tmp_path), 2)
-    assert said.startswith(f"{option} is 'file") and said.endswith("cannot be written to.")
+    refused(call(*words, cwd=tmp_path), 2)
     assert list(tmp_path.iterdir()) == [tmp_path / "file"]

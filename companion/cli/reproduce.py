@@ -1,0 +1,151 @@
+"""``nystrom reproduce``: compute the stored results at full scale."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..checkout import RESULTS, WORK
+from ..errors import Interrupted
+from ..wording import duration
+from .base import DASK, JOBS, Group, folder_option, matching, progress_bar, table, tell
+
+if TYPE_CHECKING:
+    from ..experiments.config import Experiment
+
+NAMES = click.argument("names", nargs=-1)
+OUT = folder_option("--out", "The folder for the results (default: the project's).")
+STORE = folder_option("--work", "The folder for finished repetitions (default: .cache of the project).")
+LIST = click.option("--list", "only_list", is_flag=True, help="List the experiments and stop.")
+
+
+@click.group("reproduce", cls=Group, short_help="recompute all stored results at full scale")
+def reproduce() -> None:
+    """Compute stored results at full scale. Every finished repetition is stored: after Ctrl-C or a crash the same
+    command continues. NAMES may be patterns; without any, everything is computed.
+
+    \b
+    Examples:
+      nystrom reproduce paper --list
+      nystrom reproduce paper figure-1 'figure-2*'
+      nystrom reproduce beyond 'digits.*'
+      nystrom reproduce arena --long 2
+    """
+
+
+@reproduce.command("paper", short_help="the paper's experiments, Figures 1 to 5")
+@NAMES
+@OUT
+@STORE
+@JOBS
+@DASK
+@LIST
+def paper(
+    names: tuple[str, ...], out: Path | None, work: Path | None, jobs: int | None, dask: str | None, only_list: bool
+) -> None:
+    """Compute the paper's experiments (Figures 1 to 5).
+
+    Figure 5 uses a labelled stand-in where the MiniBooNE data are not available
+    (nystrom_lib.datasets.fetch_miniboone() fetches them).
+    """
+    from ..experiments.paper import PAPER
+    from ..running.runner import run
+
+    wanted, out, work = _wanted(names, PAPER, only_list), out or RESULTS, work or WORK / "paper"
+    began = time.monotonic()
+    for done, name in enumerate(wanted):
+        tell(f"{name} ({done + 1} of {len(wanted)})")
+        try:
+            run(PAPER[name], work, threads=jobs, cluster=dask).save(out / f"{name}.parquet")
+        except KeyboardInterrupt:
+            raise _stopped(done, wanted, out) from None
+    click.echo(f"{len(wanted)} experiments in {duration(time.monotonic() - began)}: {out}")
+
+
+@reproduce.command("beyond", short_help="the experiments beyond the paper")
+@NAMES
+@OUT
+@STORE
+@JOBS
+@LIST
+def beyond(names: tuple[str, ...], out: Path | None, work: Path | None, jobs: int | None, only_list: bool) -> None:
+    """Compute the experiments beyond the paper, one per core at a time."""
+    from ..experiments.problems import BEYOND
+    from ..results.provenance import cores
+    from ..running.runner import several
+    from ..running.shared import run_sharing
+
+    wanted, out, work = _wanted(names, BEYOND, only_list), out or RESULTS / "beyond", work or WORK / "beyond"
+    began, done = time.monotonic(), 0
+    threads = jobs or cores()
+    at_once = max(1, min(threads, len(wanted)))
+
+    def compute(name: str) -> Any:
+        return run_sharing(BEYOND[name], work, (RESULTS, out), threads=threads // at_once, progress=at_once == 1)
+
+    out.mkdir(parents=True, exist_ok=True)
+    try:
+        for name, results in several(compute, wanted, at_once):
+            results.save(out / f"{name}.parquet")
+            done += 1
+            tell(f"{name} ({done} of {len(wanted)})")
+    except KeyboardInterrupt:
+        raise _stopped(done, wanted, out) from None
+    click.echo(f"{len(wanted)} experiments in {duration(time.monotonic() - began)}: {out}")
+
+
+@reproduce.command("arena", short_help="all methods against the clock on eight problems")
+@NAMES
+@click.option(
+    "--long", "few", type=click.IntRange(1, 11), default=11, show_default=True, metavar="M",
+    help="Repetitions of the budgets above a second, which take most of the time and vary little.",
+)  # fmt: skip
+@OUT
+@STORE
+@click.option("--jobs", type=click.IntRange(1), default=2, show_default=True, help="Trials at a time, a thread each.")
+@click.option("--most", type=click.IntRange(100), metavar="N", help="Use at most N points, for a first look.")
+def arena(
+    names: tuple[str, ...], few: int, out: Path | None, work: Path | None, jobs: int, most: int | None
+) -> None:
+    """Time all methods of choosing landmarks, scikit-learn's included, at 0.1, 0.3, 1, 3 and 10 s.
+
+    All eight problems take half an hour on two idle cores, or ten minutes with --long 2. More repetitions than before
+    are added to those stored. Faiss takes part if it is installed.
+    """
+    from ..experiments.problems import PROBLEMS
+    from ..running import arena as running
+
+    problems = matching(names, PROBLEMS, "problem")
+    out, log = out or RESULTS / "beyond", (work or WORK) / "arena.jsonl"
+    began, terms = time.monotonic(), running.Terms(most)
+    best = running.known_best(problems, RESULTS) if most is None else running.best_errors(problems, terms)
+    budgets = {seconds: few if seconds > 1.0 else running.REPETITIONS for seconds in running.BUDGETS}
+    wanted = list(running.trials(problems, budgets))
+    try:
+        with progress_bar(total=len(wanted), unit="trial") as bar:
+            trials = running.hold(
+                wanted, best, log, jobs=jobs, terms=terms, progress=lambda done: bar.update(done - bar.n)
+            )
+    except KeyboardInterrupt:
+        raise Interrupted(f"Stopped: finished trials are in {log}; the same command continues.") from None
+    path = running.save(trials, out / "arena.json", jobs=jobs)
+    click.echo(f"{len(trials):,} trials in {duration(time.monotonic() - began)}: {path}")
+
+
+def _wanted(names: tuple[str, ...], known: Mapping[str, Experiment], only_list: bool) -> list[str]:
+    wanted = matching(names, known, "experiment")
+    if only_list:
+        rows = [[name, known[name].data.kind, str(known[name].n), str(known[name].m)] for name in wanted]
+        click.echo(table(["experiment", "data", "n", "repetitions"], rows, right=[2, 3]))
+        raise click.exceptions.Exit
+    return wanted
+
+
+def _stopped(done: int, wanted: list[str], out: Path) -> Interrupted:
+    return Interrupted(
+        f"Stopped: {done} of {len(wanted)} experiments are saved in {out}; the same command continues with the rest."
+    )
