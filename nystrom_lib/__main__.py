@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from . import _validation as check
-from ._validation import Array
 from .bandwidth import median_rho
 from .descent import DescentError
 from .kernels import Gaussian
-from .landmarks.find import METHODS, Landmarks, find_landmarks
+from .landmarks.find import METHODS, find_landmarks
+from .sources import open_data
 
 DESCRIPTION = """\
 Find landmarks for a Nyström approximation of the Gaussian kernel matrix of the points in a file, and save them.
@@ -51,29 +52,20 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
-def read_points(path: Path) -> Array:
-    """The points of a .npy or text file."""
+def read_points(path: Path) -> Any:
+    """The path of an .npy file, which is read as needed, or the points of a text file."""
+    if path.suffix.lower() == ".npy":
+        return path
     try:
-        if path.suffix.lower() == ".npy":
-            return check.float_points("array", np.load(path, allow_pickle=False))
         with open(path, encoding="utf-8-sig") as file:
             first = file.readline()
         delimiter = "," if "," in first else None
-        names = not any(is_number(field) for field in first.split(delimiter))
+        names = not re.search(r"(^|[\s,])[-+]?\.?\d", first)  # no field begins as a number does
         return np.loadtxt(path, delimiter=delimiter, skiprows=int(names), ndmin=2, encoding="utf-8-sig")
     except OSError as error:
         raise ValueError(f"{path} cannot be read: {error.strerror or error}.") from error
-    except (ValueError, EOFError) as error:  # UnicodeDecodeError is a ValueError
+    except ValueError as error:  # also UnicodeDecodeError
         raise ValueError(f"{path} cannot be read: {str(error).partition(chr(10))[0].partition(';')[0]}.") from error
-
-
-def is_number(field: str) -> bool:
-    """Whether this is the text of a number."""
-    try:
-        float(field)
-    except ValueError:
-        return False
-    return True
 
 
 def run(options: argparse.Namespace) -> str:
@@ -83,38 +75,27 @@ def run(options: argparse.Namespace) -> str:
         raise ValueError(f"output is {str(output)!r}; it must be a file in a folder that exists.")
     if output.resolve() == options.points.resolve():
         raise ValueError(f"output is {str(output)!r}; it must not be the file of points.")
-    points = read_points(options.points)
-    mean, scale = np.zeros(points.shape[1]), np.ones(points.shape[1])
-    if options.standardise:
-        mean, scale = points.mean(axis=0), points.std(axis=0)
-        if not (scale > 0.0).all():
-            raise ValueError(f"column {int(np.argmin(scale)) + 1} of {options.points} is constant; leave it out.")
-    X = (points - mean) / scale
-    rho = median_rho(X, options.seed) if options.rho is None else options.rho
-    how = {"tolerance": options.tolerance, "method": options.method, "seconds": options.seconds, "seed": options.seed}
-    found = find_landmarks(Gaussian(rho), X, options.n, **how)
-    landmarks = mean + scale * found.sample
+    data = open_data(read_points(options.points), standardise=options.standardise)
+    rho = median_rho(data, options.seed) if options.rho is None else options.rho
+    found = find_landmarks(
+        Gaussian(rho), data, options.n, tolerance=options.tolerance, method=options.method, seconds=options.seconds,
+        seed=options.seed,
+    )  # fmt: skip
+    landmarks = data.in_original_units(found.sample)
     if output.suffix.lower() == ".npy":
         np.save(output, landmarks)
     else:
         np.savetxt(output, landmarks, fmt="%.17g", delimiter=",")
-    rule = "by the median rule" if options.rho is None else "as given"
+    upper, lower, n = found.error_bound, found.best_error_bound, len(landmarks)
+    within = f" (so these are within a factor of {upper / lower:.3g} of the best)" if lower > 0.0 else ""
     return "\n".join([
-        f"{options.points}: {len(X):,} points of {X.shape[1]} coordinates",
-        f"rho: {rho:g}, {rule}",
+        f"{options.points}: {len(data):,} points of {data.d} coordinates",
+        f"rho: {rho:g}, {'by the median rule' if options.rho is None else 'as given'}",
         f"method: {found.method}",
         *(f"  {reason}" for reason in found.reasons),
-        f"relative error: at most {found.error_bound:.4g}; the best {len(landmarks):,} landmarks: at least "
-        f"{found.best_error_bound:.4g}{within(found)}",
-        f"{len(landmarks):,} landmarks saved in {output}",
+        f"relative error: at most {upper:.4g}; the best {n:,} landmarks: at least {lower:.4g}{within}",
+        f"{n:,} landmarks saved in {output}",
     ])  # fmt: skip
-
-
-def within(found: Landmarks) -> str:
-    """How far from the best possible, if that is known."""
-    if found.best_error_bound <= 0.0:
-        return ""
-    return f" (so these are within a factor of {found.error_bound / found.best_error_bound:.3g} of the best)"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -122,7 +103,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser().parse_args(argv)
     try:
         print(run(options))
-    except (ValueError, OSError, DescentError) as error:
+    except (ValueError, TypeError, OSError, DescentError) as error:
         print(f"nystrom_lib: {error}", file=sys.stderr)
         return 2
     return 0

@@ -168,9 +168,7 @@ def norms(value: Any) -> tuple[str, ...]:
     known = ("trace", "frobenius", "spectral")
     asked = (value,) if isinstance(value, str) else sequence("norms", value)
     for name in asked:
-        instance("norms", name, str, "a name, or several of them")
-        if name not in known:
-            raise ValueError(f"norms holds {quoted(name)}; the norms are 'trace', 'frobenius' and 'spectral'.")
+        choice("norms", name, known)
     if not asked:
         raise ValueError("norms is empty; it must name at least one of 'trace', 'frobenius' and 'spectral'.")
     return tuple(name for name in known if name in asked)

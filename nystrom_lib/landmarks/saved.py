@@ -96,13 +96,9 @@ def load_landmarks(path: str | os.PathLike[str]) -> SavedLandmarks:
         raise
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"{path} is no record of 'nystrom optimise', or it is damaged.") from error
-    rows = check.float_points("landmarks", _rows(path.parent / file), dimension=len(columns), like="the record")
+    if file.lower().endswith(".csv"):
+        rows = np.loadtxt(path.parent / file, delimiter=",", skiprows=1, ndmin=2)
+    else:
+        rows = np.load(path.parent / file, allow_pickle=False)
+    rows = check.float_points("landmarks", rows, dimension=len(columns), like="the record")
     return SavedLandmarks(rows, kernel, columns, mean, scale)
-
-
-def _rows(file: Path) -> Array:
-    """The rows of the file with the landmarks."""
-    if file.suffix.lower() == ".csv":
-        return np.loadtxt(file, delimiter=",", skiprows=1, ndmin=2)
-    rows: Array = np.load(file, allow_pickle=False)
-    return rows

@@ -60,7 +60,7 @@ WRONG = {
     "a missing value": (b"1,2\n3,nan\n4,5\n", [], "data holds nan at row 1"),
     "too many landmarks": (b"1,2\n3,4\n", ["-n", "3"], "n is 3; it must be from 1 to 2, the number of data points."),
     "a negative rho": (b"1,2\n3,4\n", ["--rho", "-1"], "rho is -1.0; it must be"),
-    "a constant column": (b"1,2\n3,2\n", ["--standardise"], "column 2 of"),
+    "a constant column": (b"1,2\n3,2\n", ["--standardise"], "is constant in column 'x1'"),
     "no folder": (b"1,2\n3,4\n", ["-o", "absent/landmarks.npy"], "it must be a file in a folder that exists."),
 }
 
