@@ -12,7 +12,10 @@ from typing import Any
 
 import jinja2
 
+from .. import claims
 from ..checkout import RESULTS
+from ..claims import beyond
+from ..claims import page as claims_page
 from ..results.archive import Archive
 from ..wording import duration, listed, number, percent
 from . import equations, lessons
@@ -20,6 +23,7 @@ from .pictures import PICTURES, draw
 
 FILTERS: Mapping[str, Callable[..., str]] = {
     "number": number, "percent": percent, "duration": duration, "listed": listed,
+    "markup": claims_page.markup, "link": claims_page.link, "commit": claims_page.commit, "cases": claims_page.cases,
 }  # fmt: skip
 
 
@@ -56,25 +60,9 @@ def names(pictures: Path, results: Path = RESULTS) -> dict[str, Callable[..., An
         "equations": lambda: list(equations.read().values()),
         "checks": equations.checks,
         "picture": lambda name: draw(PICTURES[name], pictures / f"{name}.svg"),
-        "claims": lambda: _claims(archive),
-        "questions": lambda: _questions(results),
-        "story": lambda: _story(results),
+        "claims": cache(lambda: claims.judge(archive)),
+        "questions": lambda: claims.QUESTIONS.values(),
+        "answers": cache(lambda: beyond.stored_answers(results)),
+        "declared": lambda: claims.DECLARED,
+        "story": lambda: beyond.story(beyond.stored_answers(results)),
     }
-
-
-def _claims(archive: Archive) -> str:
-    from .. import claims
-
-    return claims.page(claims.judge(archive))
-
-
-def _questions(results: Path) -> str:
-    from ..claims import beyond_answers
-
-    return beyond_answers.page(beyond_answers.stored_answers(results))
-
-
-def _story(results: Path) -> str:
-    from ..claims import beyond_answers
-
-    return beyond_answers.story(beyond_answers.stored_answers(results))

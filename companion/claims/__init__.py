@@ -1,7 +1,7 @@
-"""The claims of the paper, judged by rules that were fixed early, and by our reading now.
+"""The claims of the paper and the questions beyond it, decided by rules that were declared beforehand.
 
-``declared`` holds the rules, ``readings`` our reading of each claim; the other modules measure and decide; ``page``
-writes it up. In a terminal, ``python -m companion.claims`` judges all claims.
+``claims.yml`` holds what was declared and our reading of each claim. The other modules compute the cases of the claims;
+:mod:`~companion.claims.base` decides them all by one rule. ``python -m companion.claims`` prints the verdicts.
 """
 
 from __future__ import annotations
@@ -15,48 +15,49 @@ import nystrom_lib as nl
 from ..errors import ConfigurationError
 from ..results.archive import Archive
 from ..wording import did_you_mean
-from .base import Claim, Evidence, Finding, Table, Threshold, Verdict
-from .declared import CLAIMS
-from .page import page, plain, summary
+from .base import Case, Claim, Finding, NotStored, Outcome, Rule, Verdict
+from .declared import CLAIMS, DECLARED, QUESTIONS
 
-__all__ = [
-    "CLAIMS",
-    "Claim",
-    "Evidence",
-    "Finding",
-    "Table",
-    "Threshold",
-    "Verdict",
-    "judge",
-    "measure",
-    "page",
-    "plain",
-    "summary",
-]
+__all__ = ["CLAIMS", "DECLARED", "QUESTIONS", "Case", "Claim", "Finding", "Outcome", "Verdict", "cases_of", "judge"]
 
 
-def measure(claim: Claim) -> Callable[[Claim, Archive], Verdict]:
-    """The function that measures a claim and decides on it."""
-    module, _, function = claim.measured_by.partition(":")
-    decide: Callable[[Claim, Archive], Verdict] = getattr(import_module(f".{module}", __name__), function)
-    return decide
+def cases_of(name: str) -> Callable[[Archive], Iterable[Case]]:
+    """The function ``module.function`` that computes the cases of a claim."""
+    module, _, function = name.partition(".")
+    found: Callable[[Archive], Iterable[Case]] = getattr(import_module(f".{module}", __name__), function)
+    return found
 
 
 def judge(results: str | Path | Archive, only: Iterable[str] | None = None) -> list[Verdict]:
-    """Measure claims and decide on each, in the order of the paper.
+    """Decide claims, in the order of the paper.
 
     Parameters
     ----------
     results : path or Archive
-        Where the results of the experiments are; a claim whose results are not there is not testable here.
+        The stored results; a claim whose results are missing is not testable here.
     only : iterable of str, optional
-        The claims asked for, by name; by default all.
+        Names of claims; by default all.
     """
     asked = list(CLAIMS) if only is None else list(only)
     for name in asked:
         if name not in CLAIMS:
             hint = did_you_mean(name.upper(), CLAIMS)
             raise ConfigurationError("only", f"has {name!r}{hint}; the claims are {', '.join(CLAIMS)}.")
-    stored = results if isinstance(results, Archive) else Archive(Path(results))
+    archive = results if isinstance(results, Archive) else Archive(Path(results))
     with nl.threads(1):  # small problems, which several threads would only slow down
-        return [measure(claim)(claim, stored) for claim in CLAIMS.values() if claim.id in asked]
+        return [verdict(claim, archive) for claim in CLAIMS.values() if claim.id in asked]
+
+
+def verdict(claim: Claim, archive: Archive) -> Verdict:
+    """Decide one claim."""
+    first = _outcome(claim.rule, archive, claim.results)
+    return Verdict(claim, first, _outcome(claim.later, archive) if claim.later else None)
+
+
+def _outcome(rule: Rule, archive: Archive, needed: Iterable[str] = ()) -> Outcome:
+    if missing := archive.missing(needed):
+        return Outcome(rule, missing=f"Not stored, or incomplete: {', '.join(missing)}; `make paper` computes them.")
+    try:
+        return Outcome.of(rule, cases_of(rule.cases)(archive))
+    except NotStored as error:
+        return Outcome(rule, missing=str(error))

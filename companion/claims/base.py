@@ -1,15 +1,17 @@
-"""What a claim is, and what a verdict on it."""
+"""Claims, their cases, and the one rule that decides them all."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import operator
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+
+from ..wording import number
 
 
 class Finding(StrEnum):
-    """The four things a verdict can say."""
+    """The outcome of a rule."""
 
     HOLDS = "holds"
     IN_PART = "holds in part"
@@ -17,174 +19,211 @@ class Finding(StrEnum):
     UNTESTABLE = "not testable here"
 
 
+class NotStored(Exception):
+    """A claim needs results that are not stored; the message says which, and what computes them."""
+
+
+_COMPARE: Mapping[str, Callable[[float, float], bool]] = {
+    "at most": operator.le,
+    "at least": operator.ge,
+    "above": operator.gt,
+}
+
+
 @dataclass(frozen=True)
 class Threshold:
-    """A number a statistic is set against, and what it says in words."""
+    """A number that values are compared with; ``value`` as comparison means that the cases are computed with it."""
 
     value: float
-    meaning: str
+    comparison: str
+    meaning: str = ""
+
+    def passes(self, value: float) -> bool:
+        """Whether a value is on the right side; NaN never is."""
+        return self.comparison == "value" or bool(_COMPARE[self.comparison](value, self.value))
+
+    def __str__(self) -> str:
+        return f"{self.comparison} {self.value:.10g}"
 
 
 @dataclass(frozen=True)
-class Evidence:
-    """Where the book shows it: a ``chapter`` by name; an ``equation``, a ``figure`` or a ``theorem`` by label."""
-
-    kind: str
-    target: str
-
-
-@dataclass(frozen=True)
-class Check:
-    """A check that was added to a claim later, with what was known of its result by then.
+class Case:
+    """One case of a claim.
 
     Attributes
     ----------
-    why : str
-        What the first rule did not ask.
-    statistic, rule, thresholds
-        As those of a claim.
-    decides : bool
-        Whether it takes the place of the first rule, because that asked the wrong question; else it stands beside it.
-    known : str
-        What was known of its result when it was declared.
+    name : str
+        For example ``"E_tr at n = 20"``.
+    values : mapping of str to float
+        Values named like a threshold are compared with it; the others are only shown.
+    part, group : str
+        Parts (such as ρ = 1 and ρ = 16) are decided apart and shown apart. Groups of cases are decided apart within a
+        part.
+    counts : bool
+        Whether the case counts; if not, it is only shown.
+    condition : bool
+        Further requirement of the rule that is not a number.
     """
 
-    why: str
-    statistic: str
-    rule: str
-    thresholds: Mapping[str, Threshold]
-    decides: bool = False
-    known: str = "nothing."
+    name: str
+    values: Mapping[str, float]
+    part: str = ""
+    group: str = ""
+    counts: bool = True
+    condition: bool = True
 
-    def limit(self, name: str) -> float:
-        """A threshold's number."""
-        return self.thresholds[name].value
+    def passes(self, thresholds: Mapping[str, Threshold]) -> bool:
+        """Whether all values pass their thresholds."""
+        return self.condition and all(
+            thresholds[name].passes(value) for name, value in self.values.items() if name in thresholds
+        )
 
 
 @dataclass(frozen=True)
-class Claim:
-    """A claim of the paper, and how it is to be judged, with what was known of the result when that was written.
+class Rule:
+    """A statistic with thresholds, as declared in ``claims.yml``, which explains the fields."""
 
-    Attributes
-    ----------
-    id : str
-        ``R1``, …, ``N2``.
-    section : str
-        Where the paper says it.
-    says : str
-        What the paper says, in our words.
-    statistic : str
-        What is measured.
-    rule : str
-        How the verdict follows from what is measured and the thresholds.
-    thresholds : mapping of str to Threshold
-        By name; the functions that decide read their numbers here.
-    measured_by : str
-        ``module:function`` below this package.
-    results : tuple of str
-        The stored experiments it needs; none if it is computed on the spot.
-    evidence : tuple of Evidence
-        Where to look.
-    later : Check, optional
-        What was declared afterwards, on :data:`~companion.claims.declared.LATER`.
-    known : str
-        Of a claim declared later: what was known of the result by then.
-    """
-
-    id: str
-    section: str
-    says: str
     statistic: str
     rule: str
     thresholds: Mapping[str, Threshold]
-    measured_by: str
-    evidence: tuple[Evidence, ...]
-    results: tuple[str, ...] = ()
-    later: Check | None = None
+    declared: str
+    cases: str = ""
     known: str = ""
+    why: str = ""
+    holds_from: str = ""
+    in_part: str = "half"
+    decided_by: str = ""
+    refutes: bool = False
+    decides: bool = False
 
-    def limit(self, name: str) -> float:
-        """A threshold's number."""
-        return self.thresholds[name].value
+    def decide(self, cases: Iterable[Case]) -> tuple[Finding, dict[str, Finding]]:
+        """The outcome, and that of each part."""
+        groups: dict[str, dict[str, list[bool]]] = {}
+        for case in cases:
+            passed = groups.setdefault(case.part, {}).setdefault(case.group, [])
+            if case.counts:
+                passed.append(case.passes(self.thresholds))
+        parts = {part: _together(self._outcome(each) for each in by.values()) for part, by in groups.items()}
+        deciding = [parts[self.decided_by]] if self.decided_by else parts.values()
+        return _together(deciding), {part: finding for part, finding in parts.items() if part}
 
-
-@dataclass(frozen=True)
-class Table:
-    """Numbers behind a verdict, ready to be shown."""
-
-    caption: str
-    headings: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a check found that was declared later."""
-
-    finding: Finding
-    measured: str
-    why: str
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What was found about a claim.
-
-    Attributes
-    ----------
-    claim : Claim
-        Which, with its statistic and thresholds.
-    finding : Finding
-        The verdict.
-    measured : str
-        What was measured, in words with its numbers.
-    why : str
-        Why the verdict is what it is, in a sentence or two.
-    numbers : dict
-        The numbers behind the words.
-    parts : mapping of str to Finding
-        The verdicts on parts where they are judged apart, such as ρ = 1 and ρ = 16.
-    tables : tuple of Table
-        The numbers behind it, where they are many.
-    later : Outcome, optional
-        What the claim's later check found.
-    beside : str
-        Further numbers; they change nothing in the verdict.
-    """
-
-    claim: Claim
-    finding: Finding
-    measured: str
-    why: str
-    numbers: Mapping[str, Any] = field(default_factory=dict)
-    parts: Mapping[str, Finding] = field(default_factory=dict)
-    tables: tuple[Table, ...] = ()
-    later: Outcome | None = None
-    beside: str = ""
-
-    @property
-    def evidence(self) -> tuple[Evidence, ...]:
-        """Where to look."""
-        return self.claim.evidence
+    def _outcome(self, passed: list[bool]) -> Finding:
+        """The outcome of one group of cases."""
+        good, total = sum(passed), len(passed)
+        if not total:
+            return Finding.UNTESTABLE
+        if self.refutes:
+            return Finding.FAILS if 2 * good >= total else Finding.IN_PART if good else Finding.HOLDS
+        share = self.thresholds[self.holds_from].value if self.holds_from else 1.0
+        if good / total >= share:
+            return Finding.HOLDS
+        in_part = {"half": 2 * good >= total, "any": good > 0, "never": False}
+        return Finding.IN_PART if in_part[self.in_part] else Finding.FAILS
 
 
-def by_share(good: int, total: int) -> Finding:
-    """All cases: holds. At least half of them: in part. Fewer: does not hold."""
-    if total < 1:
-        return Finding.UNTESTABLE
-    if good == total:
-        return Finding.HOLDS
-    return Finding.IN_PART if 2 * good >= total else Finding.FAILS
-
-
-def together(findings: Iterable[Finding]) -> Finding:
-    """Several parts in one word: what they all say, or "in part" where they differ."""
+def _together(findings: Iterable[Finding]) -> Finding:
+    """The outcome that all share, or "holds in part" if they differ; what is not testable is left out."""
     known = {finding for finding in findings if finding is not Finding.UNTESTABLE}
     if not known:
         return Finding.UNTESTABLE
     return known.pop() if len(known) == 1 else Finding.IN_PART
 
 
-def sentence(text: str) -> str:
-    """With a capital letter, unless it begins with a symbol such as ρ, and a full stop."""
-    return (text[0].upper() if text[0].isascii() else text[0]) + text[1:] + "."
+@dataclass(frozen=True)
+class Reading:
+    """Our reading of a claim, made after the results were seen: holds, holds in part, does not hold, or open."""
+
+    verdict: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence of the paper (``section``), or a question beyond it (``chapter``), and the rule that decides it."""
+
+    id: str
+    says: str
+    rule: Rule
+    section: str = ""
+    chapter: str = ""
+    results: tuple[str, ...] = ()
+    evidence: tuple[str, ...] = ()
+    reading: Reading | None = None
+    later: Rule | None = None
+
+    def limit(self, name: str) -> float:
+        """A threshold's number."""
+        return self.rule.thresholds[name].value
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a rule found: its cases, and what follows from them; ``missing`` says which results are not stored."""
+
+    rule: Rule
+    cases: tuple[Case, ...] = ()
+    finding: Finding = Finding.UNTESTABLE
+    parts: Mapping[str, Finding] = field(default_factory=dict)
+    missing: str = ""
+
+    @classmethod
+    def of(cls, rule: Rule, cases: Iterable[Case]) -> Outcome:
+        """Decide."""
+        cases = tuple(cases)
+        return cls(rule, cases, *rule.decide(cases))
+
+    @property
+    def counted(self) -> list[Case]:
+        """The cases that count."""
+        return [case for case in self.cases if case.counts]
+
+    @property
+    def passed(self) -> list[Case]:
+        """Those that pass."""
+        return [case for case in self.counted if case.passes(self.rule.thresholds)]
+
+    @property
+    def summary(self) -> str:
+        """How many cases pass, by part, and within which range their values are."""
+        if not self.counted:
+            return self.missing or "No case counts."
+        parts = dict.fromkeys(case.part for case in self.counted)
+        counts = [self._count(part) for part in parts]
+        return f"{'; '.join(counts)}. {self._ranges()}".strip()
+
+    def _count(self, part: str) -> str:
+        good, total = (sum(case.part == part for case in cases) for cases in (self.passed, self.counted))
+        found = f"{good} of {total} cases {'speak against it' if self.rule.refutes else 'pass'}"
+        return f"{part}: {self.parts[part]}, {found}" if part else found
+
+    def _ranges(self) -> str:
+        """The smallest and the largest value for each threshold."""
+        ranges = []
+        for name, threshold in self.rule.thresholds.items():
+            values = [case.values[name] for case in self.counted if name in case.values]
+            if values and threshold.comparison != "value":
+                low, high = number(min(values)), number(max(values))
+                ranges.append(f"{name} {low if low == high else f'{low} to {high}'} ({threshold})")
+        return f"Values: {'; '.join(ranges)}." if ranges else ""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The outcome of a claim by its rule, that of its later check, and our reading."""
+
+    claim: Claim
+    first: Outcome
+    later: Outcome | None = None
+
+    @property
+    def finding(self) -> Finding:
+        """The outcome; a later check that refutes the claim takes the place of the first rule."""
+        refuted = self.later and self.later.rule.decides and self.later.finding is Finding.FAILS
+        return Finding.FAILS if refuted else self.first.finding
+
+    @property
+    def reading(self) -> Reading:
+        """Our reading; open where the results are missing."""
+        if self.claim.reading is None or self.first.missing:
+            return Reading("open", self.first.missing)
+        return self.claim.reading

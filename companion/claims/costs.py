@@ -1,161 +1,47 @@
-"""R3, R4, M2, S5: how the time grows with the sizes, from the committed benchmark or a quick fit."""
+"""R3, R4, R5, S5, M2, N2 and N3: times, from the committed benchmark, the stored timings or a quick measurement."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 import nystrom_lib as nl
 
-from ..experiments.outcome import Array
 from ..experiments.paper import SEED, paper_experiment
 from ..experiments.protocol import load_data
 from ..results.archive import Archive
 from ..studies import costs
-from ..wording import NORMS, number
-from .base import Claim, Finding, Verdict
-
-Sizes = Mapping[str, int]
+from .base import Case, NotStored
+from .declared import CLAIMS
 
 
-@dataclass(frozen=True)
-class Slope:
-    """An exponent: measured, and that of the paper's formula on the same sizes."""
+def exponents(archive: Archive, claim: str, group: str = "") -> Iterator[Case]:
+    """By how much each exponent of the committed benchmark exceeds that of the paper's formula.
 
-    work: str
-    axis: str
-    measured: float
-    claimed: float
-
-
-@dataclass(frozen=True)
-class _Work:
-    """Something to time: what chapters 1 and 4 call it, what the paper says it costs, and at which sizes."""
-
-    name: str
-    timed_as: str
-    cost: Callable[[Sizes], float]
-    base: Sizes
-    axes: Mapping[str, tuple[int, int]]
+    The formulas of the paper do not count the dimension d, and so it is left out.
+    """
+    curves = [each for each in (archive.benchmark() or {}).get("curves", []) if each["claim"] == claim]
+    if not curves:
+        raise NotStored("The benchmark is not stored; `python -m benchmarks` measures it.")
+    for curve in curves:
+        if curve["axis"] != "d":
+            measured, formula = costs.exponent(curve["grid"], curve["seconds"]), float(curve["claimed_slope"])
+            values = {"slack": measured - formula, "exponent": measured, "formula": formula}
+            yield Case(f"{curve['work']} against {curve['axis']}", values, group=group)
 
 
-def _points(sizes: Sizes) -> tuple[nl.Kernel, Array, Array]:
-    data = np.random.default_rng(SEED).standard_normal((sizes["N"], 4))
-    return nl.Gaussian(rho=0.2), data, data[: sizes["n"]].copy()
-
-
-def _cost_skd(z: Sizes) -> float:
-    return float(z["n"] ** 2 + z["n"] * z["N"])
-
-
-_SKD_AXES = {"N": (20_000, 80_000), "n": (100, 400)}
-_RADIAL_SKD = (
-    _Work("R up to its constant", "R without its constant", _cost_skd, {"n": 200, "N": 20_000}, _SKD_AXES),
-    _Work("gradient", "∇R", _cost_skd, {"n": 200, "N": 20_000}, _SKD_AXES),
-)
-_CRITERIA = (
-    _Work(
-        NORMS["trace"],
-        "trace",
-        lambda z: z["n"] ** 3 + z["N"] * z["n"] ** 2,
-        {"n": 100, "N": 8000},
-        {"N": (4000, 16_000), "n": (100, 300)},
-    ),
-    _Work(
-        NORMS["frobenius"],
-        "Frobenius",
-        lambda z: z["n"] ** 3 + (z["n"] * z["N"]) ** 2,
-        {"n": 50, "N": 1500},
-        {"N": (750, 3000), "n": (50, 200)},
-    ),
-    _Work(
-        NORMS["spectral"],
-        "spectral",
-        lambda z: z["n"] ** 3 + (z["n"] * z["N"]) ** 2 + z["N"] ** 3,
-        {"n": 50, "N": 1500},
-        {"N": (750, 3000), "n": (50, 200)},
-    ),
-)
-_STOCHASTIC = (
-    _Work(
-        "stochastic step",
-        "one-sample, Eq. (6)",
-        lambda z: z["n"] ** 2 + z["n"] * z["b"],
-        {"n": 200, "N": 5000, "b": 200},
-        {"N": (5000, 20_000), "n": (100, 400), "b": (400, 1600)},
-    ),
-)
-
-
-def _quick_slope(work: _Work, axis: str) -> Slope:
-    """From a smaller to a larger size, on one thread."""
-    ends = work.axes[axis]
-
-    def timed(end: int) -> dict[str, Callable[[], object]]:
-        sizes = {**work.base, axis: end}
-        points = _points(sizes)
-        calls = costs.steps(*points, sizes["b"]) if "b" in sizes else costs.criteria(*points)
-        return {work.name: calls[work.timed_as]}
-
-    (measured,) = costs.exponents(costs.against(ends, timed)).values()
-    return Slope(work.name, axis, measured, costs.exponent(ends, [work.cost({**work.base, axis: end}) for end in ends]))
-
-
-def benchmark_slopes(benchmark: Mapping[str, Any] | None, claim: str) -> list[Slope]:
-    """The exponents that the committed benchmark has for one claim; d is left out, as the paper's formulas do."""
-    curves = benchmark.get("curves", []) if benchmark is not None else []
-    return [
-        Slope(
-            curve["work"],
-            curve["axis"],
-            costs.exponent(curve["grid"], curve["seconds"]),
-            float(curve["claimed_slope"]),
-        )
-        for curve in curves
-        if curve["claim"] == claim and curve["axis"] != "d"
-    ]
-
-
-def _slopes(claim: Claim, stored: Archive, works: tuple[_Work, ...]) -> tuple[list[Slope], str]:
-    slopes = benchmark_slopes(stored.benchmark(), claim.id)
-    if slopes:
-        return slopes, "the committed benchmark, benchmarks/results/results.md"
-    return [_quick_slope(work, axis) for work in works for axis in work.axes], "a quick fit between two sizes"
-
-
-def _described(slopes: list[Slope]) -> str:
-    return "; ".join(
-        f"{slope.work} against {slope.axis}: {slope.measured:.1f} (formula {slope.claimed:.1f})" for slope in slopes
-    )
-
-
-def _steeper(claim: Claim, slopes: list[Slope]) -> list[str]:
-    return [
-        f"{slope.work} against {slope.axis}"
-        for slope in slopes
-        if slope.measured > slope.claimed + claim.limit("slack")
-    ]
-
-
-def _numbers(slopes: list[Slope]) -> dict[str, float]:
-    return {f"{slope.work}, {slope.axis}": slope.measured for slope in slopes}
-
-
-# -- R3 ----------------------------------------------------------------------------------------------------------
-
-
-def radial_skd_cost(claim: Claim, stored: Archive) -> Verdict:
-    """R3: exponents, and a singular K_S."""
-    slopes, source = _slopes(claim, stored, _RADIAL_SKD)
-    return decide_radial_skd_cost(claim, slopes, source, singular_difference())
+def radial_skd(archive: Archive) -> Iterator[Case]:
+    """R3: the exponents, and what a singular K_S changes."""
+    yield from exponents(archive, "R3", "exponents")
+    yield Case("every landmark given twice", {"difference": singular_difference()}, group="singular K_S")
 
 
 def singular_difference() -> float:
     """R and ∇R with every landmark given twice: R is the same, each copy has half the derivative."""
-    kernel, data, sample = _points({"N": 500, "n": 40})
+    data = np.random.default_rng(SEED).standard_normal((500, 4))
+    kernel, sample = nl.Gaussian(rho=0.2), data[:40].copy()
     twice = np.concatenate([sample, sample])
     R, again = (nl.radial_skd(kernel, data, s, constant=False) for s in (sample, twice))
     gradient, halves = (nl.radial_skd_gradient(kernel, data, s) for s in (sample, twice))
@@ -163,104 +49,71 @@ def singular_difference() -> float:
     return max(abs(again / R - 1.0), float(np.linalg.norm(added - gradient) / np.linalg.norm(gradient)))
 
 
-def decide_radial_skd_cost(claim: Claim, slopes: list[Slope], source: str, difference: float) -> Verdict:
-    """R3 from the exponents and the difference that a singular K_S makes."""
-    steeper = _steeper(claim, slopes)
-    needs_inverse = not difference <= claim.limit("difference")
-    finding = (
-        Finding.HOLDS
-        if not steeper and not needs_inverse
-        else Finding.FAILS
-        if steeper and needs_inverse
-        else Finding.IN_PART
-    )
-    why = [f"Steeper than the formula: {', '.join(steeper)}."] if steeper else ["No exponent exceeds its formula's."]
-    why.append(
-        f"A singular K_S changes R or its gradient by {difference:.2g}."
-        if needs_inverse
-        else "A singular K_S makes no difference: nothing is inverted."
-    )
-    return Verdict(
-        claim,
-        finding,
-        f"Exponents of the time, from {source}: {_described(slopes)}.",
-        " ".join(why),
-        {"difference": difference, **_numbers(slopes)},
-    )
+def criteria(archive: Archive) -> Iterator[Case]:
+    """R4: the exponents; the name says where the bound is not attained."""
+    unattained = CLAIMS["R4"].limit("unattained")
+    for case in exponents(archive, "R4"):
+        attained = case.values["slack"] >= -unattained
+        yield Case(case.name if attained else f"{case.name} (the bound is not attained)", case.values)
 
 
-# -- R4, S5 ------------------------------------------------------------------------------------------------------
+def stochastic_step(archive: Archive) -> Iterator[Case]:
+    """S5: the exponents."""
+    return exponents(archive, "S5")
 
 
-def criteria_cost(claim: Claim, stored: Archive) -> Verdict:
-    """R4."""
-    slopes, source = _slopes(claim, stored, _CRITERIA)
-    return decide_criteria_cost(claim, slopes, source)
+def direct_descent(archive: Archive) -> Iterator[Case]:
+    """R5: the cost of a whole gradient of the trace error, and what a descent on it leaves of the error."""
+    timed = archive.direct_descent()
+    if timed is None:
+        raise NotStored("The timings are not stored; `python -m benchmarks.direct` takes them.")
+    for label, each in timed["problems"].items():
+        values = {
+            "gradient": each["gradient_s"] / each["trace_s"],
+            "error": float(np.median(each["error_quotients"])),
+            "over ∇R": each["gradient_s"] / each["radial_gradient_s"],
+            "n·d": each["n"] * each["d"],
+            "seconds of each descent": each["descent_s"],
+        }
+        stand_in = bool(each["stand_in"])
+        yield Case(f"{label} (stand-in)" if stand_in else label, values, counts=not stand_in)
 
 
-def decide_criteria_cost(claim: Claim, slopes: list[Slope], source: str) -> Verdict:
-    """R4 from the exponents."""
-    steeper = _steeper(claim, slopes)
-    unattained = [
-        f"{slope.work} against {slope.axis}"
-        for slope in slopes
-        if slope.measured < slope.claimed - claim.limit("unattained")
-    ]
-    note = f" The bound is not attained here: {', '.join(unattained)}." if unattained else ""
-    return Verdict(
-        claim,
-        Finding.FAILS if steeper else Finding.HOLDS,
-        f"Exponents of the time, from {source}: {_described(slopes)}.",
-        (f"Steeper than the formula: {', '.join(steeper)}." if steeper else "No exponent exceeds its formula's.")
-        + note,
-        {"unattained": len(unattained), **_numbers(slopes)},
-    )
-
-
-def least_costly(claim: Claim, stored: Archive) -> Verdict:
-    """M2."""
-    quotients: dict[str, float] = {}
+def norms(archive: Archive) -> Iterator[Case]:
+    """M2: processor seconds of the Frobenius and the spectral norm over those of the trace norm."""
     for label, name in (("bi-Gaussian", "figure-2-n50"), ("Abalone", "figure-3-rho1")):
         experiment = paper_experiment(name)
         kernel, data = experiment.kernel, np.asarray(load_data(experiment).X)
         calls = costs.criteria(kernel, data, nl.uniform_sample(data, experiment.n, SEED))
         seconds = {norm: costs.seconds(calls[norm]) for norm in ("trace", "Frobenius", "spectral")}
-        quotients |= {
-            f"{norm} over trace, {label}": seconds[norm] / seconds["trace"] for norm in ("Frobenius", "spectral")
-        }
-    return decide_least_costly(claim, quotients)
+        for norm in ("Frobenius", "spectral"):
+            yield Case(f"{norm} over trace, {label}", {"dearer": seconds[norm] / seconds["trace"]})
 
 
-def decide_least_costly(claim: Claim, quotients: Mapping[str, float]) -> Verdict:
-    """M2 from the quotients of seconds."""
-    dearer = [name for name, quotient in quotients.items() if quotient >= claim.limit("dearer")]
-    finding = Finding.HOLDS if len(dearer) == len(quotients) else Finding.IN_PART if dearer else Finding.FAILS
-    return Verdict(
-        claim,
-        finding,
-        "Processor seconds: "
-        + "; ".join(f"{name}: {number(quotient, 2)} times" for name, quotient in quotients.items())
-        + ".",
-        f"More expensive in {len(dearer)} of {len(quotients)} quotients: the trace norm needs the diagonal only.",
-        dict(quotients),
-    )
+_TIMED = {"radial_skd_s": "R up to its constant", "trace_s": "trace norm", "descent_s": "descent"}
 
 
-def stochastic_cost(claim: Claim, stored: Archive) -> Verdict:
-    """S5."""
-    slopes, source = _slopes(claim, stored, _STOCHASTIC)
-    return decide_stochastic_cost(claim, slopes, source)
+def _timings(archive: Archive) -> Mapping[str, Any]:
+    timings = archive.timings()
+    if timings is None:
+        raise NotStored("The timings are not stored: results/miniboone_timings.json is missing.")
+    return timings
 
 
-def decide_stochastic_cost(claim: Claim, slopes: list[Slope], source: str) -> Verdict:
-    """S5 from the exponents."""
-    steeper = _steeper(claim, slopes)
-    return Verdict(
-        claim,
-        Finding.FAILS if steeper else Finding.HOLDS,
-        f"Exponents of the time, from {source}: {_described(slopes)}.",
-        f"Steeper than the formula: {', '.join(steeper)}."
-        if steeper
-        else "No exponent exceeds its formula's; N makes no difference.",
-        _numbers(slopes),
-    )
+def miniboone(archive: Archive) -> Iterator[Case]:
+    """N2: our seconds at the size of MiniBooNE, with those of plain C."""
+    timings = _timings(archive)
+    plain = timings.get("plain_c", {})
+    for name, work in _TIMED.items():
+        seconds = timings["ours"][name]
+        other = {"plain C": plain[name], "plain C over ours": plain[name] / seconds} if name in plain else {}
+        yield Case(work, {name: seconds, **other})
+
+
+def miniboone_in_trace_norms(archive: Archive) -> Iterator[Case]:
+    """N3: our seconds in units of one trace norm; those of plain C are shown."""
+    timings = _timings(archive)
+    for who, label in (("ours", ""), ("plain_c", ", plain C")):
+        for name in ("radial_skd_s", "descent_s") if who in timings else ():
+            part = timings[who][name] / timings[who]["trace_s"]
+            yield Case(f"{_TIMED[name]}{label}", {"part": part}, counts=who == "ours")

@@ -1,7 +1,7 @@
-"""``python -m companion.claims.later``: compute the rows of the later checks, and of B1, and store them.
+"""``python -m companion.claims.later``: compute and store the rows of B1, T4, S4 and A3, and the cases of X14–X16.
 
-They take a few minutes, too long for every build of the book, and are the same on every run:
-``results/later_checks.json`` keeps them, and a test computes some of them again.
+They take a few minutes, too long for every build of the book, and are the same on every run: a test computes some of
+them again, and the chapters compute X14–X16 again at every build.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import datetime
 import json
 import sys
 from collections.abc import Iterator
-from pathlib import Path
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,8 @@ import numpy as np
 import nystrom_lib as nl
 
 from ..atomic_write import write_text
+from ..chapters.designs import Parameters as Uses
+from ..chapters.sphere import Parameters as Sphere
 from ..checkout import RESULTS
 from ..experiments.components import GradientDescent, StochasticGradientDescent
 from ..experiments.outcome import Array
@@ -25,33 +27,55 @@ from ..experiments.paper import paper_experiment
 from ..experiments.protocol import load_data
 from ..experiments.seeds import Axis, seed_for
 from ..results import provenance
-from ..studies import curvature
-from . import estimators, landmarks
+from ..results.archive import Archive
+from ..studies import curvature, sphere, uses
+from . import stochastic
+from .beyond import COMPUTED
+from .landmarks import FIGURES, Walks, initial_sample
 
 FILE = RESULTS / "later_checks.json"
 Row = dict[str, Any]
 
-#: T4: initial samples at each ρ, and the steps of each descent.
-STARTS, STEPS = 10, 30_000
-#: A3: multiples of the paper's γ, and initial samples at each ρ.
-MULTIPLES, SAMPLES = (0.25, 0.5, 1.0, 2.0, 4.0), 3
+
+@cache
+def walk(name: str, j: int) -> Row:
+    """B1: where the landmarks of the descent from initial sample j end, and the lengths of their paths."""
+    found = Walks.along(path(name, j)[None])
+    parts = {part: getattr(found, part)[0].round(9).tolist() for part in ("end", "length")}
+    return {"figure": name, "start": j, **parts}
+
+
+def path(name: str, j: int) -> Array:
+    """The landmarks along the descent from initial sample j, (records, n, d)."""
+    experiment = paper_experiment(name)
+    run = experiment.descent.descend(
+        experiment.kernel,
+        load_data(experiment).X,
+        initial_sample(name, j),
+        seed_for(experiment.seed, Axis.BATCHES, j),
+        record_every=0,  # the path at every step costs less than R at every fifth
+        keep_path=True,
+        constant=0.0,
+        progress=None,
+    )
+    assert run.path is not None
+    return run.path[:: experiment.record.every]
 
 
 def end_points() -> Iterator[Row]:
-    """T4: where descents end at each ρ; the last row of each ρ begins with one landmark given twice."""
+    """T4: where ten descents end at each ρ; the last row of each ρ begins with one landmark given twice."""
     for name in ("figure-2-n20", "figure-2-n20-rho16"):
-        for j in range(STARTS):
+        for j in range(10):
             yield end_point(name, j)
         yield end_point(name, 0, twice=True)
 
 
-def end_point(name: str, j: int, *, twice: bool = False, steps: int = STEPS) -> Row:
+def end_point(name: str, j: int, *, twice: bool = False, steps: int = 30_000) -> Row:
     """One descent, from initial sample j, and the Hessian where it ends."""
     experiment = paper_experiment(name)
     descent = experiment.descent
     assert isinstance(descent, GradientDescent)
-    kernel, data = experiment.kernel, np.asarray(load_data(experiment).X)
-    start = experiment.initial.draw(kernel, data, experiment.n, seed_for(experiment.seed, Axis.INITIAL_SAMPLE, j))
+    kernel, data, start = experiment.kernel, np.asarray(load_data(experiment).X), initial_sample(name, j)
     if twice:
         start[1] = start[0]
     end = nl.gradient_descent(kernel, data, start, step=descent.step, iterations=steps).sample
@@ -63,18 +87,49 @@ def end_point(name: str, j: int, *, twice: bool = False, steps: int = STEPS) -> 
     }  # fmt: skip
 
 
-def pairs() -> Iterator[Row]:
-    """S4: the two estimators against each other and against the exact gradient, in every setting."""
-    for setting in estimators.settings():
-        yield from estimators.compare_with_exact(setting)
+def pairs(setting: stochastic.Setting, count: int = 8) -> Iterator[Row]:
+    """S4: for each initial sample, which of two descents is behind, and how many times the steps it needs.
+
+    The two-sample descent is compared with the one-sample descent, and both with the descent with the exact gradient.
+    """
+    kernel, data, n = setting.load()
+    for j in range(count):
+        start = stochastic.start(data, n, j)
+        runs = {kind: stochastic.descend(setting, kernel, data, start, j, kind) for kind in stochastic.KINDS}
+        runs["exact"] = nl.gradient_descent(
+            kernel, data, start,
+            step=setting.step, iterations=setting.iterations, record_every=setting.iterations // 20,
+        )  # fmt: skip
+        behind, steps = _behind(runs["two-sample"], runs["one-sample"])
+        row = {"setting": setting.label, "behind": behind, "steps": steps, "start": j}
+        for kind in stochastic.KINDS:
+            row[f"{kind} behind"], row[f"{kind} steps"] = _behind(runs[kind], runs["exact"])
+        yield row
+
+
+def _behind(run: nl.Descent, other: nl.Descent) -> tuple[bool, float]:
+    """Whether R is larger on average, and the steps to half of the other's progress over the steps that one needs."""
+    goal = (other.values[0] + other.values[-1]) / 2.0
+    return bool(run.values.mean() > other.values.mean()), _steps_to(goal, run) / _steps_to(goal, other)
+
+
+def _steps_to(goal: float, run: nl.Descent) -> float:
+    """At which step R first falls to ``goal``, interpolated between records; infinite if it never does."""
+    below = np.flatnonzero(run.values <= goal)
+    if not len(below):
+        return float("inf")
+    k = int(below[0])
+    left, right = run.values[k - 1], run.values[k]
+    along = (left - goal) / (left - right)
+    return float(run.iterations[k - 1] + along * (run.iterations[k] - run.iterations[k - 1]))
 
 
 def settings() -> Iterator[Row]:
     """A3: each ρ, multiple of γ and initial sample."""
     for rho in ("0.25", "1", "4"):
-        best = _best_trace(f"figure-3-rho{rho}")
-        for multiple in MULTIPLES:
-            for j in range(SAMPLES):
+        best = best_trace(f"figure-3-rho{rho}")
+        for multiple in (0.25, 0.5, 1.0, 2.0, 4.0):
+            for j in range(3):
                 yield excess(f"figure-3-rho{rho}", multiple, j, best)
 
 
@@ -84,10 +139,9 @@ def excess(name: str, multiple: float, j: int, best: float) -> Row:
     descent = experiment.descent
     assert isinstance(descent, StochasticGradientDescent)
     kernel, data = experiment.kernel, np.asarray(load_data(experiment).X)
-    start = experiment.initial.draw(kernel, data, experiment.n, seed_for(experiment.seed, Axis.INITIAL_SAMPLE, j))
     try:
         end: Array = nl.stochastic_gradient_descent(
-            kernel, data, start, step=multiple * descent.step, iterations=descent.iterations,
+            kernel, data, initial_sample(name, j), step=multiple * descent.step, iterations=descent.iterations,
             batch_size=descent.batch_size, seed=seed_for(experiment.seed, Axis.BATCHES, j),
         ).sample  # fmt: skip
         error = nl.nystrom_errors(kernel, data, end, "trace").trace
@@ -96,27 +150,64 @@ def excess(name: str, multiple: float, j: int, best: float) -> Row:
     return {"rho": experiment.kernel.parameters["rho"], "multiple": multiple, "start": j, "excess": error / best - 1.0}
 
 
-def _best_trace(name: str) -> float:
+def best_trace(name: str) -> float:
+    """The smallest trace error of an experiment's rank."""
     experiment = paper_experiment(name)
     return nl.best_rank_errors(experiment.kernel, np.asarray(load_data(experiment).X), experiment.n, "trace").trace
 
 
-def main(file: Path = FILE) -> int:
+def designs(p: Uses) -> dict[str, float]:
+    """X14."""
+    table = uses.designs(nl.Gaussian(rho=p.design_rho), p.design_n, p.design_N, p.seeds, p.noise)
+    medians = table.groupby(["region", "n", "way"])["variance"].median().unstack("way")
+    return {
+        f"{region}, n = {n}": float(row["descent"] / min(row["Latin hypercube"], row["Sobol"]))
+        for (region, n), row in medians.iterrows()
+    }
+
+
+def worth(p: Uses) -> dict[str, float]:
+    """X15."""
+    stored, cases = Archive(RESULTS / "beyond"), {}
+    for each in p.posed():
+        results = stored.results(f"{each.name}.uniform-trace")
+        assert results is not None
+        error = float(results.table.query("stage == 'optimised'")["trace"].median())
+        data = each.points(p.most(each)).load(p.seed).X
+        cases[each.title] = uses.worth(nl.Gaussian(rho=each.rho), data, p.landmarks(each), error, p.worth_seeds, p.seed)
+    return cases
+
+
+def lattice(p: Sphere) -> dict[str, float]:
+    """X16."""
+    objective, cases = nl.TraceError(nl.Gaussian(rho=p.rho), sphere.lattice(p.N)), {}
+    for n in p.n:
+        starts = [sphere.scattered(n, p.seed + j) for j in range(p.seeds)]
+        ends = [objective.value(sphere.descend(objective, start, p.steps)) for start in starts]
+        cases[f"n = {n}"] = float(np.median(ends)) / objective.value(sphere.lattice(n))
+    return cases
+
+
+def main() -> int:
     """Compute and store."""
-    with nl.threads(1):
-        checks = {
-            "B1": [row for name in landmarks.FIGURES.values() for row in landmarks.walk(name)],
-            "T4": list(end_points()), "S4": list(pairs()), "A3": list(settings()),
-        }  # fmt: skip
     here = provenance.environment()
     about = {
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "by": "python -m companion.claims.later",
         **{name: here[name] for name in ("commit", "dirty", "cpu", "cores", "python", "library", "packages")},
     }
+    with nl.threads(1):
+        checks = {
+            "B1": [walk(name, j) for name in FIGURES.values() for j in range(20)],
+            "T4": list(end_points()),
+            "S4": [row for setting in stochastic.settings() for row in pairs(setting)],
+            "A3": list(settings()),
+        }
     lists = [f'"{claim}": [\n' + ",\n".join(map(json.dumps, rows)) + "\n]" for claim, rows in checks.items()]
-    write_text(file, "{\n" + ",\n".join([f'"about": {json.dumps(about)}', *lists]) + "\n}\n")  # a line for each row
-    print(f"{file.name}: " + ", ".join(f"{len(rows)} rows of {claim}" for claim, rows in checks.items()))
+    write_text(FILE, "{\n" + ",\n".join([f'"about": {json.dumps(about)}', *lists]) + "\n}\n")  # a line for each row
+    cases = {"X14": designs(Uses()), "X15": worth(Uses()), "X16": lattice(Sphere())}
+    text = json.dumps({"about": about, "cases": cases}, indent=1, ensure_ascii=False)
+    write_text(RESULTS / COMPUTED, f"{text}\n")
     return 0
 
 

@@ -1,17 +1,44 @@
-"""Results of the paper's experiments with numbers of our own, to see verdicts go either way."""
+"""Stored results with numbers of our own, to see verdicts go either way."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from companion.claims import CLAIMS, Verdict, measure
+from companion.claims import CLAIMS, Case, Finding, Verdict, verdict
 from companion.experiments.outcome import Outcome
 from companion.experiments.paper import PAPER
 from companion.results.archive import Archive
 from companion.results.table import Results
 
 Values = Callable[[str, np.random.Generator], tuple[np.ndarray, np.ndarray]]
+
+
+class MadeUp(Archive):
+    """An archive of made-up results; other stored contents are given by the names of the archive's methods."""
+
+    def __init__(self, choose: Callable[[str], Results | None] = lambda name: None, **stored: Any) -> None:
+        super().__init__(Path())
+        self.choose = choose
+        for name in ("later_checks", "timings", "direct_descent", "benchmark"):
+            setattr(self, name, partial(stored.get, name))
+
+    def results(self, name: str) -> Results | None:
+        return self.choose(name)
+
+
+def decided(claim: str, choose: Callable[[str], Results | None] = lambda name: None, **stored: Any) -> Verdict:
+    """Decide a claim by made-up results."""
+    return verdict(CLAIMS[claim], MadeUp(choose, **stored))
+
+
+def finding(claim: str, cases: Iterable[Case], later: bool = False) -> Finding:
+    """What the rule of a claim, or of its later check, finds from some cases."""
+    rule = CLAIMS[claim].later if later else CLAIMS[claim].rule
+    assert rule is not None
+    return rule.decide(cases)[0]
 
 
 def made_up(
@@ -21,7 +48,6 @@ def made_up(
     stand_in: bool = False,
     constants: dict[str, float] | None = None,
     curve: np.ndarray | None = None,
-    m: int | None = None,
 ) -> Results:
     """Results of one of the paper's experiments with numbers of our own: ``values`` gives before and after."""
     experiment = PAPER[name]
@@ -39,7 +65,7 @@ def made_up(
             },
             {} if curve is None or j else {"curve": curve},
         )
-        for j in range(experiment.m if m is None else m)
+        for j in range(experiment.m)
     }
     d = {"bigaussian": 2, "abalone": 8, "magic": 10, "miniboone": 50}[experiment.data.kind]
     provenance = {
@@ -62,11 +88,10 @@ def values(ratio: float | dict[str, float], scatter: float = 0.05, linked: bool 
     return draw
 
 
-def decided(folder: Path, claim: str, choose: Callable[[str], Results]) -> Verdict:
-    """Judge a claim by made-up results of all that it needs."""
-    stored = Archive(folder)
-    stored._read = {name: choose(name) for name in CLAIMS[claim].results}  # as if read from files, only sooner
-    return measure(CLAIMS[claim])(CLAIMS[claim], stored)
+def boxes(scatter: dict[str, float]) -> Values:
+    """Values spread evenly about 3 before and 1.5 after, with the half-width of each quantity."""
+    even = np.linspace(-1.0, 1.0, 1000)
+    return lambda quantity, rng: (3.0 + scatter.get(quantity, 0.1) * even, 1.5 + scatter.get(quantity, 0.1) * even)
 
 
 def decaying(rate: float) -> np.ndarray:

@@ -1,5 +1,6 @@
-"""What is proved is found, a library that computes something else is found out, and the page says so."""
+"""Claims on the library itself: what is proved holds, and a library that computes something else is noticed."""
 
+import json
 import math
 from collections.abc import Callable
 from dataclasses import replace
@@ -7,48 +8,47 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 
 import nystrom_lib as nl
-from companion.claims import Verdict, judge
+from companion.checkout import RESULTS
+from companion.claims import judge, later, stochastic
+from companion.errors import ConfigurationError
 from companion.studies import curvature, estimators, landscape
 from tests.companion.claims import FAILS, HOLDS, UNTESTABLE
 
 
-@pytest.fixture(scope="module")
-def quick_verdicts(tmp_path_factory: pytest.TempPathFactory) -> list[Verdict]:
-    return judge(tmp_path_factory.mktemp("none"), ["R1", "R2", "T1", "T3", "S1", "S2", "B3", "N1"])
+def test_what_is_proved_holds(tmp_path: Path) -> None:
+    proved = dict.fromkeys(["R1", "R2", "T1", "T3", "S1", "S2", "C1"], HOLDS)
+    found = {verdict.claim.id: verdict.finding for verdict in judge(tmp_path, [*proved, "B3", "N1"])}
+    assert found == proved | {"B3": UNTESTABLE, "N1": UNTESTABLE}
 
 
-def test_what_is_proved_is_found(quick_verdicts: list[Verdict]) -> None:
-    found = {verdict.claim.id: verdict.finding for verdict in quick_verdicts}
-    assert found == {**dict.fromkeys(["R1", "R2", "T1", "T3", "S1", "S2"], HOLDS), "B3": UNTESTABLE, "N1": UNTESTABLE}
+def test_an_unknown_claim_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="did you mean 'B3'"):
+        judge(tmp_path, ["b3"])
 
 
-@pytest.mark.parametrize(
-    ("claim", "name", "factor"),
-    [("R1", "radial_skd", 3.0), ("R2", "radial_skd", 0.01), ("T1", "skd_coefficient", 100.0)],
-)
-def test_a_library_that_computes_something_else_is_found_out(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, claim: str, name: str, factor: float
-) -> None:
-    true = getattr(nl, name)
-    monkeypatch.setattr(nl, name, lambda *given, **named: factor * true(*given, **named))
-    assert judge(tmp_path, [claim])[0].finding is FAILS
+def scaled(factor: float) -> Callable[[Any], Any]:
+    return lambda found: factor * found
 
 
 @pytest.mark.parametrize(
     ("claim", "module", "name", "spoil"),
     [
-        ("R2", landscape, "sides", lambda found: found | {"R": 0.01 * found["frobenius"]}),
+        ("R1", nl, "radial_skd", scaled(3.0)),
+        ("R2", nl, "radial_skd", scaled(0.01)),
+        ("R2", landscape, "sides", lambda found: found | {"trace": 1.01 * found["frobenius"]}),
         ("T1", curvature, "chain", lambda found: replace(found, values=dict.fromkeys(found.values, math.inf))),
-        ("T1", curvature, "lipschitz_ratio", lambda found: 100.0 * found),
+        ("T1", curvature, "lipschitz_ratio", scaled(100.0)),
         ("T3", curvature, "largest_derivatives", lambda found: {name: 1.01 * found[name] for name in found}),
-        ("S2", estimators, "every_batch", lambda found: 1.01 * found),
-        ("S1", estimators, "relative_bias", lambda found: 0.0),
+        ("S2", estimators, "every_batch", scaled(1.01)),
+        ("S1", estimators, "relative_bias", scaled(0.0)),
+        ("C1", nl, "nystrom_errors", lambda found: replace(found, trace=1.001 * found.trace)),
     ],
 )
-def test_the_chapter_s_computation_is_the_one_that_is_judged(
+def test_a_wrong_computation_is_noticed(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
     claim: str,
@@ -56,7 +56,36 @@ def test_the_chapter_s_computation_is_the_one_that_is_judged(
     name: str,
     spoil: Callable[[Any], Any],
 ) -> None:
-    """Catches a claim that computes for itself what the chapter named as its evidence shows."""
+    """Catches a claim that does not use the computation which its chapter shows."""
     true = getattr(module, name)
-    monkeypatch.setattr(module, name, lambda *given: spoil(true(*given)))
+    monkeypatch.setattr(module, name, lambda *given, **named: spoil(true(*given, **named)))
     assert judge(tmp_path, [claim])[0].finding is FAILS
+
+
+def test_S3_compares_the_two_sample_variance_with_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stochastic, "settings", list)
+    variances = [case.values["ratio"] for case in stochastic.variances(None) if case.counts]  # type: ignore[arg-type]
+    assert len(variances) == 10 and np.median(variances) > 1.0
+
+
+def test_the_stored_rows_are_computed_again() -> None:
+    """One row of each kind: a walk, an end point, a pair and the exact descent, and a setting."""
+    found = json.loads((RESULTS / "later_checks.json").read_text(encoding="utf-8"))
+    assert [len(found[name]) for name in ("B1", "T4", "S4", "A3")] == [40, 22, 40, 45]
+    with nl.threads(1):
+        walked = later.walk("figure-1-rho16", 0)
+        stored = next(each for each in found["B1"] if each["figure"] == "figure-1-rho16" and each["start"] == 0)
+        for part in ("end", "length"):
+            np.testing.assert_allclose(walked[part], stored[part], rtol=0.0, atol=1e-6)
+        row = later.end_point("figure-2-n20-rho16", 3)
+        stored = next(each for each in found["T4"] if each["rho"] == 16.0 and each["start"] == 3)
+        assert row["eigenvalue"] == pytest.approx(stored["eigenvalue"], rel=1e-6)
+        setting = stochastic.settings()[-1]
+        (pair,) = later.pairs(setting, 1)
+        stored = next(each for each in found["S4"] if each["setting"] == setting.label)
+        assert pair == pytest.approx(stored)
+        stored = found["A3"][7]
+        again = later.excess(
+            "figure-3-rho0.25", stored["multiple"], stored["start"], later.best_trace("figure-3-rho0.25")
+        )
+        assert again == pytest.approx(stored, rel=1e-6)

@@ -5,10 +5,12 @@ import math
 import numpy as np
 
 import nystrom_lib as nl
-from companion.claims import CLAIMS, Finding, Verdict, landmarks
+from companion.claims import CLAIMS, Finding, landmarks, later
+from companion.claims.landmarks import Walks
 from companion.experiments.components import BiGaussian
 from companion.experiments.paper import paper_experiment
 from tests.companion.claims import FAILS, HOLDS, IN_PART
+from tests.companion.claims.made_up import finding
 
 
 def straight(length: float, n: int = 50) -> np.ndarray:
@@ -24,22 +26,17 @@ def zigzag(length: float) -> np.ndarray:
     return path
 
 
-def moved(path: np.ndarray) -> landmarks.Movement:
-    return landmarks.movement_of(landmarks.Walks.along(path))
-
-
 def test_B1() -> None:
-    def decide(one: np.ndarray, other: np.ndarray) -> Verdict:
-        found = {"ρ = 1": moved(one), "ρ = 16": moved(other)}
-        return landmarks.decide_movement(CLAIMS["B1"], found)
+    def decide(one: np.ndarray, other: np.ndarray) -> tuple[Finding, dict[str, Finding]]:
+        walked = {"ρ = 1": Walks.along(one), "ρ = 16": Walks.along(other)}
+        cases = [case for rho, each in walked.items() for case in landmarks.movement_cases(rho, each)]
+        return CLAIMS["B1"].rule.decide(cases)
 
     spacing = math.sqrt(4 / 50)
-    assert decide(zigzag(spacing * 1.01), zigzag(1.0)).finding is HOLDS
-    assert decide(straight(1.0), straight(1.0)).finding is IN_PART
-    assert decide(straight(0.1), straight(0.0)).finding is FAILS
-    mixed = decide(straight(0.1), zigzag(1.0))
-    assert mixed.finding is IN_PART and mixed.parts == {"ρ = 1": FAILS, "ρ = 16": HOLDS}
-    assert "ρ = 1: does not hold" in mixed.why and "ρ = 16: holds" in mixed.why
+    assert decide(zigzag(spacing * 1.01), zigzag(1.0))[0] is HOLDS
+    assert decide(straight(1.0), straight(1.0))[0] is IN_PART
+    assert decide(straight(0.1), straight(0.0))[0] is FAILS
+    assert decide(straight(0.1), zigzag(1.0)) == (IN_PART, {"ρ = 1": FAILS, "ρ = 16": HOLDS})
 
 
 def test_B2() -> None:
@@ -50,21 +47,18 @@ def test_B2() -> None:
     initial = rng.uniform(-1.0, 1.0, (1, 50, 2))
     data = nl.datasets.bigaussian().X
 
-    def decide(optimised: np.ndarray) -> tuple[landmarks.Arrangement, Finding]:
-        found = landmarks.arrangement_of(initial, optimised, data, source)
-        return found, landmarks.decide_arrangement(CLAIMS["B2"], {"ρ = 1": found, "ρ = 16": found}).finding
+    def decide(optimised: np.ndarray) -> tuple[dict[str, float], Finding]:
+        walked = Walks(initial, optimised, np.zeros(optimised.shape[:2]))
+        cases = list(landmarks.arrangement_cases("ρ = 1", walked, data, source))
+        return {**cases[0].values, **cases[1].values}, finding("B2", cases)
 
-    spread, finding = decide(even)
-    assert finding is IN_PART and spread.dense < 0.55 and spread.neighbour > 1.2
-    together_, finding = decide(clumped)
-    assert finding is IN_PART and together_.dense == 1.0 and together_.separation < 1.0
+    spread, found = decide(even)
+    assert found is IN_PART and spread["dense"] < 0.55 and spread["neighbour"] > 1.2
+    crowded, found = decide(clumped)
+    assert found is IN_PART and crowded["dense"] == 1.0 and crowded["separation"] < 1.0
     assert decide(initial)[1] is FAILS
-    dense_part = even[0][landmarks.in_densest_half(even[0], source)]
-    assert (
-        landmarks.decide_arrangement(CLAIMS["B2"], {"ρ = 1": landmarks.Arrangement(1.0, 0.7, 1.3, 2.0)}).finding
-        is HOLDS
-        and len(dense_part) < 49
-    )
+    dense = even[:, landmarks.in_densest_half(even[0], source)]
+    assert decide(dense)[1] is HOLDS and 0 < dense.shape[1] < 49
 
 
 def test_the_first_descent_is_that_of_the_figure() -> None:
@@ -72,5 +66,5 @@ def test_the_first_descent_is_that_of_the_figure() -> None:
 
     experiment = paper_experiment("figure-1-rho16").replace(norms=(), factors=False, constant=False)
     with nl.threads(1):
-        path = landmarks.path("figure-1-rho16", 0)
+        path = later.path("figure-1-rho16", 0)
         np.testing.assert_array_equal(path, repetition(prepare(experiment), 0).arrays["path"])

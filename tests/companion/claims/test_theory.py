@@ -1,68 +1,77 @@
-"""R1, R2 and T1 to T3: each verdict able to go either way."""
-
-from pathlib import Path
+"""R1, R2, T1–T4: each verdict able to go either way."""
 
 import numpy as np
 import pandas as pd
+import pytest
 
 import nystrom_lib as nl
-from companion.claims import CLAIMS, Finding, judge, theory
-from tests.companion.claims import FAILS, HOLDS, IN_PART
-from tests.companion.claims.made_up import Values, made_up
+from companion.claims import theory
+from tests.companion.claims import FAILS, HOLDS, IN_PART, UNTESTABLE
+from tests.companion.claims.made_up import MadeUp, Values, decided, finding, made_up
 
 
-def test_R1() -> None:
-    decide = theory.decide_range
-    assert decide(CLAIMS["R1"], np.array([0.0, 0.3, 1.0])).finding is HOLDS
-    assert decide(CLAIMS["R1"], np.array([-1e-9, 0.3])).finding is FAILS
-    assert decide(CLAIMS["R1"], np.array([0.3, 1.1])).finding is FAILS
-
-
-def test_R2() -> None:
-    good = pd.DataFrame([[1.0, 0.5, 0.7], [np.nan, 0.1, 0.2]], columns=list(theory._INEQUALITIES))
-    assert theory.decide_inequalities(CLAIMS["R2"], good, good[:0]).finding is HOLDS
-    for column in range(3):
-        bad = good.copy()
-        bad.iloc[0, column] = 1.001
-        assert theory.decide_inequalities(CLAIMS["R2"], bad, good[:0]).finding is FAILS
-        assert theory.decide_inequalities(CLAIMS["R2"], good, bad).finding is FAILS
-
-
-def test_R2_looks_at_the_stored_tables(tmp_path: Path) -> None:
+def test_R2_includes_the_stored_tables() -> None:
     def draw(frobenius: float) -> Values:
         sizes = {"R": 1.0, "trace": 0.1, "frobenius": frobenius, "spectral": 0.3}
         return lambda quantity, rng: (np.full(1000, sizes.get(quantity, 1.0)),) * 2
 
-    made_up("figure-2-n20", draw(0.9)).save(tmp_path / "figure-2-n20.parquet")
-    (verdict,) = judge(tmp_path, ["R2"])
-    assert verdict.finding is HOLDS and verdict.numbers["rows"] == 2000
-    made_up("figure-2-n20", draw(1.1)).save(tmp_path / "figure-2-n20.parquet")
-    (verdict,) = judge(tmp_path, ["R2"])
-    assert verdict.finding is FAILS and "Frobenius² ≤ R" in verdict.why
+    def decide(frobenius: float) -> list[str]:
+        archive = MadeUp(lambda name: made_up(name, draw(frobenius)) if name == "figure-2-n20" else None)
+        cases = list(theory.inequalities(archive))
+        assert cases[0].values["samples"] == 2090
+        return [case.name for case in cases if case.values["rounding"] > 1e-6]
 
-
-def test_T1() -> None:
-    quotients = pd.DataFrame([{"a": 0.2, "b": 1.0}, {"a": 0.3, "b": 0.1}])
-    assert theory.decide_bounds(CLAIMS["T1"], quotients).finding is HOLDS
-    verdict = theory.decide_bounds(CLAIMS["T1"], quotients.assign(a=1.01))
-    assert verdict.finding is FAILS and "a" in verdict.why
+    assert decide(0.9) == [] and decide(1.1) == ["Frobenius² ≤ R"]
 
 
 def test_T2() -> None:
-    def runs(increase: float, gradients: list[float]) -> Finding:
-        frame = pd.DataFrame({"increase": [increase] * len(gradients), "gradient": gradients})
-        return theory.decide_descents(CLAIMS["T2"], frame).finding
+    def decide(increase: float, *gradients: float) -> str:
+        return finding("T2", theory.descent_cases([(increase, each) for each in gradients]))
 
-    assert runs(-0.1, [1e-9, 1e-5]) is HOLDS
-    assert runs(-0.1, [1e-9, 0.5]) is IN_PART
-    assert runs(-0.1, [0.5, 0.5]) is FAILS
-    assert runs(1e-6, [1e-9, 1e-9]) is FAILS
+    assert decide(-0.1, 1e-9, 1e-5) is HOLDS
+    assert decide(-0.1, 1e-9, 0.5) is IN_PART
+    assert decide(-0.1, 0.5, 0.5) is FAILS
+    assert decide(1e-6, 1e-9, 1e-9) is FAILS
+
+
+def drifting(**changed: list[float]) -> pd.DataFrame:
+    run = {"step": [0, 10, 20], "place": [5.0, 5.4, 5.7], "R": [3.0, 2.0, 1.0], "gradient": [0.3, 0.2, 0.1]}
+    return pd.DataFrame({**run, **changed})
+
+
+@pytest.mark.parametrize(
+    ("run", "force", "expected"),
+    [
+        (drifting(), 1.0, FAILS),
+        (drifting(place=[5.0, 4.9, 5.7]), 1.0, HOLDS),
+        (drifting(place=[5.0, 5.1, 5.2]), 1.0, HOLDS),
+        (drifting(R=[3.0, 3.1, 1.0]), 1.0, HOLDS),
+        (drifting(gradient=[0.3, 0.2, 0.25]), 1.0, HOLDS),
+        (drifting(), -1.0, HOLDS),
+    ],
+)
+def test_T2_is_refuted_by_a_drift_and_by_nothing_less(run: pd.DataFrame, force: float, expected: str) -> None:
+    assert finding("T2", theory.drift_cases(run, np.array([1.0, force])), later=True) is expected
 
 
 def test_T3() -> None:
     good = pd.DataFrame([theory.assumption_quotients(nl.Gaussian(rho=3.0))])
-    decide = theory.decide_assumptions
-    assert decide(CLAIMS["T3"], good, refused=True).finding is HOLDS
-    assert decide(CLAIMS["T3"], good, refused=False).finding is FAILS
-    for column, value in (("M1", 1.01), ("M2", 0.9), ("alpha", 0.5), ("M2 by differences", 1.01)):
-        assert decide(CLAIMS["T3"], good.assign(**{column: value}), refused=True).finding is FAILS
+    assert finding("T3", theory.assumption_cases(good, refused=True)) is HOLDS
+    assert finding("T3", theory.assumption_cases(good, refused=False)) is FAILS
+    for column, value in (("M1", 1.01), ("M2", 0.9), ("alpha", 1.5), ("M2 by differences", 1.01)):
+        assert finding("T3", theory.assumption_cases(good.assign(**{column: value}), refused=True)) is FAILS
+
+
+def test_T4() -> None:
+    def rows(*eigenvalues: float, gradient: float = 1e-9, pathological: bool = False) -> list[dict[str, object]]:
+        rest = {"rho": 1.0, "start": 0, "pathological": pathological, "gradient": gradient}
+        return [{**rest, "eigenvalue": value} for value in eigenvalues]
+
+    def decide(*given: dict[str, object]) -> str:
+        return decided("T4", later_checks={"T4": list(given)}).finding
+
+    assert decide(*rows(0.1, 0.2), *rows(-0.3, pathological=True)) is HOLDS
+    assert decide(*rows(0.1, -0.2)) is IN_PART
+    assert decide(*rows(-0.1, -0.2)) is FAILS
+    assert decide(*rows(0.1, 0.2, gradient=0.5)) is UNTESTABLE
+    assert decided("T4").finding is UNTESTABLE
