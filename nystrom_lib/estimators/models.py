@@ -89,13 +89,11 @@ class _Predictor(BaseEstimator):  # type: ignore[misc]
     @limit_blas_threads
     def _fit(self, X: Array, Y: Array, sample_weight: Any) -> None:
         """Fit to targets Y, a column each, which are divided by ``unit`` where errors are compared."""
-        weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-        rows = np.arange(len(X)) if weights is None else np.flatnonzero(weights)
-        if len(rows) < len(X):
-            X, Y = X[rows], Y[rows]
-            weights = None if weights is None else weights[rows]
-        if weights is not None:
-            weights = weights / weights.mean()
+        weights = None
+        if sample_weight is not None:
+            weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+            rows = np.flatnonzero(weights)
+            X, Y, weights = X[rows], Y[rows], weights[rows] / weights[rows].mean()
         self._kernel = KERNELS[self.kernel] if isinstance(self.kernel, str) else self.kernel
         if not self._kernel.radial:
             raise ValueError(f"kernel is {self.kernel!r}; it must be radial, a function of the distance.")
@@ -230,16 +228,9 @@ class NystroemRegressor(MultiOutputMixin, RegressorMixin, _Predictor):  # type: 
     """
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Choose and fit.
+        """Fit to the rows of ``X`` and their targets, a number or a row of numbers for each.
 
-        Parameters
-        ----------
-        X
-            The samples, a row each.
-        y
-            A number for each, or a row of numbers.
-        sample_weight
-            Weights of the squared errors.
+        ``sample_weight`` multiplies the squared errors.
         """
         self._validate_params()
         check.unmasked("X", X)
@@ -255,13 +246,7 @@ class NystroemRegressor(MultiOutputMixin, RegressorMixin, _Predictor):  # type: 
         return np.where(spread > 0.0, spread, 1.0)
 
     def predict(self, X: Any) -> Array:
-        """The targets of samples.
-
-        Parameters
-        ----------
-        X
-            The samples, a row each.
-        """
+        """Predict the targets of the rows of ``X``."""
         found = self._predicted(X)
         return found[:, 0] if self._single else found
 
@@ -295,17 +280,7 @@ class NystroemClassifier(ClassifierMixin, _Predictor):  # type: ignore[misc]
     """
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Choose and fit.
-
-        Parameters
-        ----------
-        X
-            The samples, a row each.
-        y
-            The class of each.
-        sample_weight
-            Weights of the squared errors.
-        """
+        """Fit to the rows of ``X`` and their classes; ``sample_weight`` multiplies the squared errors."""
         self._validate_params()
         check.unmasked("X", X)
         X, y = validate_data(self, X, y, dtype=np.float64)
@@ -332,23 +307,11 @@ class NystroemClassifier(ClassifierMixin, _Predictor):  # type: ignore[misc]
         return predicted.argmax(axis=1) if predicted.shape[1] > 1 else (predicted[:, 0] > 0.5).astype(int)
 
     def decision_function(self, X: Any) -> Array:
-        """The predicted targets, from -1 to 1 for two classes, else a column for each class.
-
-        Parameters
-        ----------
-        X
-            The samples, a row each.
-        """
+        """The predicted targets of the rows of ``X``: from -1 to 1 for two classes, else a column for each class."""
         found = 2.0 * self._predicted(X) - 1.0
         return found[:, 0] if len(self.classes_) == 2 else found
 
     def predict(self, X: Any) -> Any:
-        """The classes of samples.
-
-        Parameters
-        ----------
-        X
-            The samples, a row each.
-        """
+        """Predict the classes of the rows of ``X``."""
         codes = self._codes(self._predicted(X))
         return self.classes_[codes]

@@ -169,12 +169,8 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     def fit(self, X: Any, y: Any = None) -> Self:
         """Choose the landmarks and factor their kernel matrix.
 
-        Parameters
-        ----------
-        X
-            The samples, a row each; with ``kernel="precomputed"`` their kernel matrix.
-        y
-            Used with ``landmarks="supervised"`` only: what is to be predicted.
+        The rows of ``X`` are the samples; with ``kernel="precomputed"`` it is their kernel matrix. ``y``, the targets,
+        is used with ``landmarks="supervised"`` only.
         """
         self._validate_params()
         X = self._checked(X, reset=True)
@@ -193,13 +189,10 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         return self
 
     def transform(self, X: Any) -> Any:
-        """The features of samples, shape (n_samples, n_components).
+        """The features of the rows of ``X``, shape (n_samples, n_components).
 
-        Parameters
-        ----------
-        X
-            The samples, a row each; with ``kernel="precomputed"`` the kernel's values between them and the samples that
-            ``fit`` saw, of which the columns of the landmarks are used.
+        With ``kernel="precomputed"`` X holds the kernel's values between new samples and those of ``fit``; the columns
+        of the landmarks are used.
         """
         check_is_fitted(self)
         X = self._checked(X, reset=False)

@@ -94,5 +94,3 @@ def test_as_a_process(points: Path, tmp_path: Path) -> None:
     )
     assert done.returncode == 0 and "3 landmarks saved in landmarks.npy" in done.stdout, done.stderr
     assert np.load(tmp_path / "landmarks.npy").shape == (3, 2)
-    wrong = subprocess.run(words[:-2], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert wrong.returncode == 2 and "-o" in wrong.stderr

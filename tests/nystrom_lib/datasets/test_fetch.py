@@ -128,16 +128,14 @@ def test_a_damaged_cached_file_is_fetched_again(server: Server) -> None:
     assert server.requests == 2
 
 
-@pytest.mark.parametrize("kind", ["ends early", "ends early, length unknown", "other text", "503"])
+@pytest.mark.parametrize("kind", ["ends early", "other text", "503"])
 def test_a_failed_transfer_is_tried_again(server: Server, kind: str) -> None:
     server.script = [kind, "good"]
     assert fetch(server, retries=1).read_bytes() == TEXT
     assert server.requests == 2
 
 
-@pytest.mark.parametrize(
-    "kind", ["ends early", "ends early, length unknown", "other text", "other member", "404", "stalls"]
-)
+@pytest.mark.parametrize("kind", ["ends early, length unknown", "other member", "404", "stalls"])
 def test_failure_leaves_nothing_and_says_why(server: Server, cache: Path, kind: str) -> None:
     server.script = [kind]
     wanted = r"could not be fetched from http://127.* in 1 attempts: .* can be given as path"
@@ -188,8 +186,7 @@ except FetchError as error:
     assert list(cache.iterdir()) == []
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
-def test_interrupted_in_the_middle(server: Server, cache: Path, how: signal.Signals) -> None:
+def test_interrupted_in_the_middle(server: Server, cache: Path) -> None:
     server.script = ["stalls", "good"]
     code = f"from nystrom_lib.datasets import _miniboone as m; m.URL = {server.url!r}; m.fetch_miniboone(progress=True)"
     process = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stderr=subprocess.PIPE, env=os.environ)
@@ -197,12 +194,11 @@ def test_interrupted_in_the_middle(server: Server, cache: Path, how: signal.Sign
     while not any(path.stat().st_size for path in cache.glob("*.zip")):
         assert process.poll() is None
         time.sleep(0.02)
-    process.send_signal(how)
+    process.send_signal(signal.SIGINT)
     process.communicate(timeout=30)
     assert process.returncode != 0
     assert not (cache / "MiniBooNE_PID.txt").exists()
-    if how == signal.SIGINT:
-        assert list(cache.iterdir()) == []
+    assert list(cache.iterdir()) == []
     assert fetch(server).read_bytes() == TEXT
 
 

@@ -154,7 +154,7 @@ def test_rpcholesky_draws_by_the_residual(name: str) -> None:
     kernel = pair(name)[0]
     X = np.array([[0.0, 0.1], [0.4, 0.0], [0.3, 1.0], [1.5, -0.2], [2.0, 1.0]])
     K = kernel.matrix(X)
-    draws = 4000
+    draws = 2000
     drawn = (nl.landmarks.starts.initial_indices(kernel, X, 3, "rpcholesky", seed=s) for s in range(draws))
     counts = Counter(tuple(indices.tolist()) for indices in drawn)
     probabilities = {(i,): K[i, i] / K.trace() for i in range(5)}
