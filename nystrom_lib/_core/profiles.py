@@ -1,9 +1,9 @@
 r"""Kernels as scalar functions of one pair scalar, and the loops over a block of pair scalars made of them.
 
 A radial kernel is :math:`K(s, x) = \kappa(\|s - x\|^2)`, a dot-product kernel :math:`K(s, x) = \kappa(\langle s,
-x\rangle)`; either way :math:`K^2 = \varphi` with :math:`\varphi = \kappa^2`. A *profile* is three functions,
-``value(t, p) -> κ``, ``tangent(t, p) -> (κ, κ')`` and ``squared(t, p) -> (φ, φ', φ'')``, ``p`` being the kernel's
-parameters.
+x\rangle)`; either way :math:`K^2 = \varphi` with :math:`\varphi = \kappa^2`. A *profile* is two functions,
+``tangent(t, p) -> (κ, κ')`` and ``squared(t, p) -> (φ, φ', φ'')``, with the kernel's parameters ``p``. They become part of
+the loops, and LLVM removes the results that a loop does not use.
 
 The other modules call a profile through a *block*, a loop over a tile of pair scalars. A block is a callback, passed as
 an argument (numba's first-class functions): so the other loops are compiled once for all kernels, and a user's kernel
@@ -24,24 +24,18 @@ from numba.extending import typeof_impl
 from .compile import EXACT, cached, inner
 from .tiles import U, exp
 
-_PROFILES: list[tuple[Any, Any, Any]] = []
+_PROFILES: list[tuple[Any, Any]] = []
 
 
-def _family(value: Any, tangent: Any, squared: Any) -> int:
-    """Enter a profile; its place is the code that travels with a kernel's parameters, as (code, p...)."""
-    _PROFILES.append((value, tangent, squared))
+def _family(tangent: Any, squared: Any) -> int:
+    """Register a profile; its index is the code that travels with a kernel's parameters, as (code, p...)."""
+    _PROFILES.append((tangent, squared))
     return len(_PROFILES) - 1
 
 
 @inner
-def gaussian_value(q, p):
-    """κ(q) = e^(−ρq)."""
-    return exp(q, -p[0])
-
-
-@inner
 def gaussian_tangent(q, p):
-    """κ' = −ρκ."""
+    """κ(q) = e^(−ρq), κ' = −ρκ, with p = (ρ,)."""
     kappa = exp(q, -p[0])
     return kappa, -p[0] * kappa
 
@@ -54,18 +48,12 @@ def gaussian_squared(q, p):
     return phi, c * phi, c * c * phi
 
 
-GAUSSIAN = _family(gaussian_value, gaussian_tangent, gaussian_squared)
-
-
-@inner
-def matern12_value(q, p):
-    """κ(q) = e^(−√q/ℓ), p = (1/ℓ,)."""
-    return exp(math.sqrt(q), -p[0])
+GAUSSIAN = _family(gaussian_tangent, gaussian_squared)
 
 
 @inner
 def matern12_tangent(q, p):
-    """κ' = −κ/(2ℓ√q); not differentiable at q = 0, where it is given as 0."""
+    """κ(q) = e^(−√q/ℓ), κ' = −κ/(2ℓ√q), with p = (1/ℓ,); not differentiable at q = 0, where κ' is given as 0."""
     r = math.sqrt(q)
     kappa = exp(r, -p[0])
     return kappa, -0.5 * p[0] * kappa / r if r > 0.0 else 0.0
@@ -82,7 +70,7 @@ def matern12_squared(q, p):
     return phi, first, 0.25 * a * phi * inverse * inverse * (a + inverse)
 
 
-MATERN12 = _family(matern12_value, matern12_tangent, matern12_squared)
+MATERN12 = _family(matern12_tangent, matern12_squared)
 
 
 @inner
@@ -92,15 +80,8 @@ def bounded(u):
 
 
 @inner
-def matern32_value(q, p):
-    """κ(q) = (1 + u) e^(−u), u = √(3q)/ℓ, p = (√3/ℓ,)."""
-    u = bounded(p[0] * math.sqrt(q))
-    return (1.0 + u) * exp(u, -1.0)
-
-
-@inner
 def matern32_tangent(q, p):
-    """κ' = −3/(2ℓ²) e^(−u)."""
+    """κ(q) = (1 + u) e^(−u), κ' = −3/(2ℓ²) e^(−u), with u = √(3q)/ℓ, p = (√3/ℓ,)."""
     u = bounded(p[0] * math.sqrt(q))
     e = exp(u, -1.0)
     return (1.0 + u) * e, -0.5 * p[0] * p[0] * e
@@ -116,19 +97,12 @@ def matern32_squared(q, p):
     return (1.0 + u) * (1.0 + u) * e, -b * (1.0 + u) * e, second
 
 
-MATERN32 = _family(matern32_value, matern32_tangent, matern32_squared)
-
-
-@inner
-def matern52_value(q, p):
-    """κ(q) = (1 + u + u²/3) e^(−u), u = √(5q)/ℓ, p = (√5/ℓ,)."""
-    u = bounded(p[0] * math.sqrt(q))
-    return (1.0 + u + u * u / 3.0) * exp(u, -1.0)
+MATERN32 = _family(matern32_tangent, matern32_squared)
 
 
 @inner
 def matern52_tangent(q, p):
-    """κ' = −5/(6ℓ²) (1 + u) e^(−u)."""
+    """κ(q) = (1 + u + u²/3) e^(−u), κ' = −5/(6ℓ²) (1 + u) e^(−u), with u = √(5q)/ℓ, p = (√5/ℓ,)."""
     u = bounded(p[0] * math.sqrt(q))
     e = exp(u, -1.0)
     return (1.0 + u + u * u / 3.0) * e, -p[0] * p[0] / 6.0 * (1.0 + u) * e
@@ -145,19 +119,16 @@ def matern52_squared(q, p):
     return k * k * e, -b / 3.0 * (1.0 + u) * k * e, second
 
 
-MATERN52 = _family(matern52_value, matern52_tangent, matern52_squared)
-
-
-@inner
-def rational_quadratic_value(q, p):
-    """κ(q) = (1 + c q)^(−α), c = 1/(2αℓ²), p = (α, c); a power of the rounded base would lose α units."""
-    return exp(math.log1p(p[1] * q), -p[0])
+MATERN52 = _family(matern52_tangent, matern52_squared)
 
 
 @inner
 def rational_quadratic_tangent(q, p):
-    """κ' = −αc (1 + c q)^(−α−1)."""
-    kappa = rational_quadratic_value(q, p)
+    """κ(q) = (1 + c q)^(−α), κ' = −αcκ/(1 + c q), with c = 1/(2αℓ²), p = (α, c).
+
+    A power of the rounded base would lose α units in the last place; log1p does not round the base.
+    """
+    kappa = exp(math.log1p(p[1] * q), -p[0])
     return kappa, -p[0] * p[1] * kappa / (1.0 + p[1] * q)
 
 
@@ -171,21 +142,14 @@ def rational_quadratic_squared(q, p):
     return phi, first, -(a + 1.0) * p[1] * first / base
 
 
-RATIONAL_QUADRATIC = _family(rational_quadratic_value, rational_quadratic_tangent, rational_quadratic_squared)
-
-
-@inner
-def polynomial_value(t, p):
-    """κ(t) = (a t + c)^D with t = ⟨s, x⟩, p = (a, c, D)."""
-    return (p[0] * t + p[1]) ** int(p[2])
+RATIONAL_QUADRATIC = _family(rational_quadratic_tangent, rational_quadratic_squared)
 
 
 @inner
 def polynomial_tangent(t, p):
-    """κ' = D a (a t + c)^(D−1)."""
+    """κ(t) = (a t + c)^D, κ' = D a (a t + c)^(D−1), with t = ⟨s, x⟩, p = (a, c, D)."""
     base = p[0] * t + p[1]
-    lower = base ** (int(p[2]) - 1)
-    return lower * base, p[2] * p[0] * lower
+    return base ** int(p[2]), p[2] * p[0] * base ** (int(p[2]) - 1)
 
 
 @inner
@@ -197,7 +161,7 @@ def polynomial_squared(t, p):
     return lowest * base * base, power * p[0] * lowest * base, power * (power - 1) * p[0] * p[0] * lowest
 
 
-POLYNOMIAL = _family(polynomial_value, polynomial_tangent, polynomial_squared)
+POLYNOMIAL = _family(polynomial_tangent, polynomial_squared)
 
 CUSTOM = -1  #: the code of a kernel made of a user's functions, which is no family
 REFUSED = -2  #: replaces the code once a user's function has raised an error or returned what is not finite
@@ -240,7 +204,7 @@ def vector(p):
     return p[1:]
 
 
-def _make_block(action: int, value: Any, tangent: Any, squared: Any, parameters: Any, watched: bool) -> Any:
+def _make_block(action: int, tangent: Any, squared: Any, parameters: Any, watched: bool) -> Any:
     """The block that does ``action`` with one profile; if ``watched``, it marks results that are not finite in p[0].
 
     Unless the pair scalars are not finite either: those of a descent that has diverged.
@@ -278,16 +242,14 @@ def _make_block(action: int, value: Any, tangent: Any, squared: Any, parameters:
                 p[0] = REFUSED
 
     else:
+        profile, index = (tangent, 0) if action == VALUE else (squared, action)
 
         def block(t, start, rows, stride, c, p):
             numbers, sound = parameters(p), watched and finite(t, start, rows, stride, c)
             for j in range(rows):
                 o = U(start + j * stride)
                 for k in range(U(c)):
-                    if action == VALUE:
-                        t[o + k] = value(np.float64(t[o + k]), numbers)
-                    else:
-                        t[o + k] = squared(np.float64(t[o + k]), numbers)[action]
+                    t[o + k] = profile(np.float64(t[o + k]), numbers)[index]
             if sound and not finite(t, start, rows, stride, c):
                 p[0] = REFUSED
 
@@ -336,7 +298,7 @@ def custom_block(action: int, kind: type, *functions: Any) -> Any:
         k, k1, k2 = kappa(t, p), first(t, p), second(t, p)
         return k * k, 2.0 * k * k1, 2.0 * (k1 * k1 + k * k2)
 
-    block = _make_block(action, kappa, tangent, squared, vector, True)
+    block = _make_block(action, tangent, squared, vector, True)
     return Block(numba.cfunc(_signature(action, kind), fastmath=EXACT)(block))
 
 
