@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -43,6 +43,12 @@ def cloud(d: int, N: int, n: int, seed: int = 0) -> tuple[Floats, Floats]:
     """N data points and n landmarks in R^d at mutual distances near 1, whatever d is."""
     rng = np.random.default_rng([seed, d, N, n])
     return rng.normal(size=(N, d)) / np.sqrt(2 * d), rng.normal(size=(n, d)) / np.sqrt(2 * d)
+
+
+def paired(*lists: Iterable[Any]) -> list[tuple[Any, ...]]:
+    """Tuples with an entry of each list, in which every entry occurs: instead of all combinations."""
+    columns = [list(each) for each in lists]
+    return [tuple(column[i % len(column)] for column in columns) for i in range(max(map(len, columns)))]
 
 
 # The one place where a kernel is entered: the library's constructor and arguments, and the oracle's with the same ones.

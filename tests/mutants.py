@@ -34,7 +34,7 @@ MUTANTS = [
     Mutant("derivatives.py", "dc * slope + curvature", "curvature", "derivatives"),
     Mutant("lipschitz.py", "math.sqrt(self.norm_bound)", "self.norm_bound", "lipschitz"),
     Mutant("lipschitz.py", "(self.N + (2 * self.n - 1) * self.C0)", "(self.N + self.n * self.C0)", "lipschitz"),
-    Mutant("lipschitz.py", "            + (4 * n - 2) * C0 * C1 * self.M1\n", "", "lipschitz"),
+    Mutant("lipschitz.py", " + (4 * n - 2) * C0 * C1 * self.M1 + 2 * N * (", " + 2 * N * (", "lipschitz"),
     Mutant("lipschitz.py", "return 2 * C0**2 * self.M2 +", "return C0**2 * self.M2 +", "lipschitz"),
     Mutant("stochastic.py", "self.scale = len(data) / len(picked)", "self.scale = 1.0", "stochastic"),
     Mutant("stochastic.py", "_combine(x.T1, y.T1, x.T1, y)", "_combine(x.T1, x.T1, x.T1, y)", "stochastic"),
@@ -44,10 +44,10 @@ MUTANTS = [
     Mutant("criteria.py", '"spectral": float(values[n])', '"spectral": float(values[n - 1])', "criteria"),
     Mutant("kernels.py", "2.0 * math.sqrt(self.rho) * math.exp", "math.sqrt(self.rho) * math.exp", "kernels"),
     Mutant("kernels.py", "outer = 4.0 * second * delta", "outer = 2.0 * second * delta", "kernels"),
-    Mutant("objectives/trace_error.py", "explained)), gradient", "explained)), -gradient", "objectives"),
-    Mutant("objectives/trace_error.py", "N / (len(batch) or N) * (total", "(total", "objectives"),
-    Mutant("objectives/weighted_skd.py", "- scale * over_data)", "- over_data)", "objectives"),
-    Mutant("objectives/radial_skd.py", "(ratio * over_landmarks -", "(over_landmarks -", "objectives"),
+    Mutant("landmarks/objectives/trace_error.py", "explained)), gradient", "explained)), -gradient", "objectives"),
+    Mutant("landmarks/objectives/trace_error.py", "N / (len(batch) or N) * (total", "(total", "objectives"),
+    Mutant("landmarks/objectives/weighted_skd.py", "- scale * over_data)", "- over_data)", "objectives"),
+    Mutant("landmarks/objectives/radial_skd.py", "(ratio * over_landmarks -", "(over_landmarks -", "objectives"),
 ]  # fmt: skip
 
 

@@ -2,8 +2,8 @@ r"""Kernels as scalar functions of one pair scalar, and the loops over a block o
 
 A radial kernel is :math:`K(s, x) = \kappa(\|s - x\|^2)`, a dot-product kernel :math:`K(s, x) = \kappa(\langle s,
 x\rangle)`; either way :math:`K^2 = \varphi` with :math:`\varphi = \kappa^2`. A *profile* is two functions,
-``tangent(t, p) -> (κ, κ')`` and ``squared(t, p) -> (φ, φ', φ'')``, with the kernel's parameters ``p``. They become part of
-the loops, and LLVM removes the results that a loop does not use.
+``tangent(t, p) -> (κ, κ')`` and ``squared(t, p) -> (φ, φ', φ'')``, with the kernel's parameters ``p``; LLVM removes the
+results that a loop does not use.
 
 The other modules call a profile through a *block*, a loop over a tile of pair scalars. A block is a callback, passed as
 an argument (numba's first-class functions): so the other loops are compiled once for all kernels, and a user's kernel

@@ -56,14 +56,6 @@ def test_records_and_path(rule: str) -> None:
     assert plain.path is None and plain.iterations.size == 0
 
 
-def test_recording_does_not_change_the_batches() -> None:
-    f, S = problem()
-    options: dict[str, Any] = {"iterations": 23, "batch_size": 7, "seed": 11}
-    plain = nl.descend(f, S, nl.Adam(), **options)
-    full = nl.descend(f, S, nl.Adam(), **options, record_every=4, keep_path=True)
-    assert plain.sample == pytest.approx(full.sample, rel=1e-9, abs=1e-10)
-
-
 @pytest.mark.parametrize("rule", RULES)
 def test_no_iterations_give_the_sample_back(rule: str) -> None:
     f, S = problem()
@@ -270,12 +262,6 @@ def test_progress_hears_of_the_steps_and_may_stop(rule: str) -> None:
     assert run.path is not None and whole.path is not None
     assert run.steps == 3 and run.iterations.tolist() == [0, 1, 2, 3]
     assert np.array_equal(run.path, whole.path[:4]) and np.array_equal(run.sample, run.path[-1])
-
-
-def test_errors_of_the_callback_are_its_own() -> None:
-    f, S = problem()
-    with pytest.raises(RuntimeError, match="mine"):
-        nl.descend(f, S, nl.Adam(), iterations=3, progress=lambda t: (_ for _ in ()).throw(RuntimeError("mine")))
 
 
 @pytest.mark.parametrize("rule", ["scale-free", "adam"])

@@ -10,11 +10,10 @@ import pytest
 
 import nystrom_lib as nl
 from tests import oracle
-from tests.cases import EVERY, SMOOTH, cloud, notebook_data, notebook_sample, pair
+from tests.cases import EVERY, SMOOTH, cloud, notebook_data, notebook_sample, pair, paired
 
 
-# On the line R vanishes identically for the linear kernel, and there is nowhere to go.
-@pytest.mark.parametrize("name, d", [(k, d) for k in EVERY for d in (1, 2, 8) if (k, d) != ("linear", 1)])
+@pytest.mark.parametrize("name, d", paired(EVERY, (2, 8, 1)))
 def test_steps_follow_the_oracle(name: str, d: int) -> None:
     """Catches a wrong step, a landmark updated before the others are read, or one iteration too many."""
     kernel, reference = pair(name)
@@ -94,33 +93,6 @@ def test_an_overflowing_first_step_is_reported() -> None:
         nl.gradient_descent(kernel, X, S, step=1e308, iterations=5)
     assert caught.value.iteration == 1
     assert np.array_equal(caught.value.sample, S)
-
-
-def test_single_precision_is_close_to_double() -> None:
-    """Catches a float32 descent that runs in float64, or loses more than single precision must."""
-    kernel, X, S = nl.Gaussian(rho=16.0), notebook_data(), notebook_sample()
-    batches = np.random.default_rng(0).integers(0, 2000, (50, 50))
-    options: dict[str, Any] = {"step": 1e-6, "iterations": 50}
-    runs: list[Callable[[type], np.ndarray]] = [
-        lambda t: nl.gradient_descent(kernel, X, S, **options, dtype=t).sample,
-        lambda t: nl.stochastic_gradient_descent(kernel, X, S, **options, batches=batches, dtype=t).sample,
-    ]
-    with nl.threads(1):  # compiled once more for single precision, which is enough for one thread
-        for run in runs:
-            single, double = run(np.float32), run(np.float64)
-            assert single.dtype == double.dtype == np.float64
-            assert 0 < np.max(np.abs(single - double)) < 1e-4
-
-
-def test_two_sample_estimator_splits_the_batch() -> None:
-    """Catches a two-sample descent that gives X and Y each other's halves, or the same one."""
-    kernel, reference = pair("gaussian")
-    X, S = cloud(2, 6, 3)
-    result = nl.stochastic_gradient_descent(
-        kernel, X, S, step=1e-3, iterations=1, batches=[[0, 5, 2, 2, 1]], estimator="two-sample"
-    )
-    expected = S - 1e-3 * oracle.Estimators(reference, X, S).two([0, 5], [2, 2, 1])
-    assert result.sample == pytest.approx(expected, rel=1e-12)
 
 
 def test_a_far_landmark_stays_where_it_is() -> None:

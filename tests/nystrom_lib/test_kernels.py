@@ -65,21 +65,6 @@ def test_matrix_and_diagonal_are_consistent(name: str) -> None:
         assert kernel.matrix(S, X)[0, 0] == pytest.approx(float(reference(s, x)), rel=1e-13)
 
 
-@pytest.mark.parametrize("name", EVERY)
-def test_left_derivatives_agree_with_central_differences(name: str) -> None:
-    """Catches derivatives that belong to another function than the `squared` of the same kernel."""
-    kernel, _ = pair(name)
-    X, S = cloud(3, 5, 2)
-    h = 1e-5
-    for axis, e in enumerate(np.eye(3) * h):
-        first = (kernel.squared(S + e, X) - kernel.squared(S - e, X)) / (2 * h)
-        second = (kernel.squared_left(S + e, X) - kernel.squared_left(S - e, X)) / (2 * h)
-        mixed = (kernel.squared_left(S, X + e) - kernel.squared_left(S, X - e)) / (2 * h)
-        assert kernel.squared_left(S, X)[..., axis] == pytest.approx(first, rel=1e-6, abs=1e-8)
-        assert kernel.squared_left_left(S, X)[..., axis] == pytest.approx(second, rel=1e-6, abs=1e-7)
-        assert kernel.squared_left_right(S, X)[..., axis] == pytest.approx(mixed, rel=1e-6, abs=1e-7)
-
-
 @pytest.mark.parametrize("name", [*SMOOTH, "user_radial"])
 def test_coinciding_points_take_the_limit(name: str) -> None:
     """Catches 0/0 or φ″ = ∞ at r = 0: initial landmarks are data points, so this happens at every start."""
@@ -150,14 +135,6 @@ def test_constants_are_the_suprema(name: str) -> None:
     assert M2 * (1 - 1e-12) <= kernel.constants.M2 <= M2 * (1 + 1e-5)
 
 
-@pytest.mark.parametrize("name", ["matern12", "polynomial", "linear"])
-def test_kernels_without_constants_say_why(name: str) -> None:
-    """Catches a Lipschitz step offered where Theorem 2.1 does not apply."""
-    kernel, _ = pair(name)
-    assert kernel.constants is None
-    assert len(kernel.why_no_constants) > 20
-
-
 def test_kernels_are_values() -> None:
     """Catches kernels that cannot key a dictionary, or that are equal although their parameters differ."""
     assert nl.Gaussian(rho=2.0) == nl.Gaussian(rho=2.0) != nl.Gaussian(rho=3.0)
@@ -166,16 +143,6 @@ def test_kernels_are_values() -> None:
     assert nl.Gaussian(rho=2.0).parameters == {"rho": 2.0}
     with pytest.raises((AttributeError, TypeError)):
         nl.Gaussian(rho=2.0).rho = 3.0  # type: ignore[misc]
-
-
-@pytest.mark.parametrize("rho", [1e-8, 1e8])
-def test_extreme_widths(rho: float) -> None:
-    """Catches an exponential that loses its digits for tiny, or overflows for huge, exponents."""
-    X, S = cloud(2, 6, 3)
-    kernel, reference = nl.Gaussian(rho=rho), oracle.gaussian(rho)
-    exact = oracle.squared_kernel(reference, S, X)
-    assert kernel.squared(S, X) == pytest.approx(exact.value, rel=1e-14, abs=1e-300)
-    assert kernel.squared_left(S, X) == pytest.approx(exact.left, rel=1e-13, abs=1e-300)
 
 
 def test_exponential_is_accurate_over_its_whole_range() -> None:
@@ -221,13 +188,6 @@ def test_the_narrowest_and_the_widest_kernels_have_every_derivative(name: str, e
     for two in (kernel.squared_left, kernel.squared_right, kernel.squared_left_left, kernel.squared_left_right):
         assert np.isfinite(two(X, X)).all()
     assert kernel.constants is None or np.isfinite(kernel.constants).all()
-
-
-@pytest.mark.parametrize("alpha", [LARGEST_ALPHA, 1e4])
-def test_rational_quadratic_of_large_alpha_is_the_gaussian(alpha: float) -> None:
-    """Catches an α at which 1 + r²/(2αℓ²) has lost the digits that matter: K was 1 everywhere at α = 1e17."""
-    X = np.linspace(0.0, 3.0, 50)[:, None]
-    assert nl.RationalQuadratic(alpha).matrix(X) == pytest.approx(nl.Gaussian(0.5).matrix(X), rel=30.0 / alpha + 1e-7)
 
 
 def test_every_kernel_of_the_library_is_covered() -> None:
@@ -299,7 +259,7 @@ def nothing(q: float, p: np.ndarray) -> float:
     return 0.0
 
 
-@pytest.mark.parametrize("scale", [1e-6, 1e-2, 1.3, 1e3, 1e8])
+@pytest.mark.parametrize("scale", [1e-6, 1.3, 1e8])
 def test_right_derivatives_are_accepted_at_every_scale(scale: float) -> None:
     """Catches differences that are taken for derivatives where they are rounding."""
     nl.radial_kernel(two_thirds, first_of_it, second_of_it, [scale])
@@ -315,7 +275,7 @@ def test_a_kink_is_no_wrong_derivative() -> None:
     nl.radial_kernel(kink_at_one, slope_of_the_kink, nothing)
 
 
-@pytest.mark.parametrize("scale", [1e-6, 1e-2, 1.3, 1e3, 1e8])
+@pytest.mark.parametrize("scale", [1e-6, 1.3, 1e8])
 @pytest.mark.parametrize(
     ("first", "second", "words"),
     [(sign_lost, second_of_it, "first gives"), (first_of_it, factor_lost, "second gives")],

@@ -108,14 +108,6 @@ def test_the_order_in_which_points_are_looked_up_does_not_matter(monkeypatch: py
     assert np.array_equal(found.residuals(X), residuals) and np.array_equal(found.weights(X).toarray(), weights)
 
 
-def test_points_on_disk_are_as_good(tmp_path: Path) -> None:
-    X, S = cloud(3, 100, 30)
-    np.save(tmp_path / "x.npy", X.astype(np.float32))
-    mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
-    found = nl.LocalApproximation(KERNEL, S, 5)
-    assert np.array_equal(found.residuals(mapped), found.residuals(X.astype(np.float32).astype(float)))
-
-
 def digests() -> dict[str, str]:
     result = {}
     for d in (3, 7):

@@ -39,7 +39,7 @@ def test_features_and_residuals(name: str, n: int, N: int, d: int) -> None:
     assert np.max(np.abs(approximation.residuals(X) - left)) < 1e-12 * size**2
 
 
-@pytest.mark.parametrize("name, n, N, d", [case for case in FEATURES if case[2] > 1])
+@pytest.mark.parametrize("name, n, N, d", [case for case in FEATURES[::2] if case[2] > 1])
 def test_errors(name: str, n: int, N: int, d: int) -> None:
     """Catches a tile of K − K̂ counted once off the diagonal, or a half of it that is read but never written."""
     kernel, (X, S) = NARROW[name](d), cloud(d, N, n)

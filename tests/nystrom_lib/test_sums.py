@@ -5,8 +5,6 @@ There is a case for every size at which a tile, a vector, a group or a piece beg
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,7 +13,7 @@ from hypothesis import strategies as st
 import nystrom_lib as nl
 from nystrom_lib import descent as descent_module
 from nystrom_lib._sums import PairSums
-from tests.cases import cloud
+from tests.cases import cloud, paired
 from tests.formulas import KERNELS, ROUNDING, descend, off, sensible_step, sums, terms
 
 LANDMARKS = (1, 2, 3, 7, 8, 9, 15, 16, 17, 50, 63, 64, 65, 80, 128, 129, 200, 257)
@@ -49,13 +47,16 @@ def test_values_and_gradients(n: int, N: int, d: int, name: str) -> None:
     assert off(nl.radial_skd_gradient(kernel, X, S), terms(kernel, X, S)) < ROUNDING
 
 
-@pytest.mark.parametrize("name", KERNELS)
 @pytest.mark.parametrize(
-    "n, b, c, d",
-    [(1, 1, 1, 1), (3, 1, 2, 2), (8, 2, 1, 3), (17, 3, 4, 8), (50, 5, 48, 17), (65, 49, 50, 2), (129, 300, 1, 50)],
+    "name, sizes",
+    paired(
+        KERNELS,
+        [(1, 1, 1, 1), (3, 1, 2, 2), (8, 2, 1, 3), (17, 3, 4, 8), (50, 5, 48, 17), (65, 49, 50, 2), (129, 300, 1, 50)],
+    ),
 )
-def test_estimators(n: int, b: int, c: int, d: int, name: str) -> None:
-    """Catches batches smaller than the rows of a vector tile, or a batch that leaks into the other one's factor."""
+def test_estimators(name: str, sizes: tuple[int, int, int, int]) -> None:
+    """Catches batches smaller than the rows of a tile, or a batch that leaks into the other one's factor."""
+    n, b, c, d = sizes
     kernel, (X, S) = KERNELS[name], cloud(d, 97, n)
     rng = np.random.default_rng(n)
     x, y = rng.integers(0, 97, b), rng.integers(0, 97, c)
@@ -63,15 +64,16 @@ def test_estimators(n: int, b: int, c: int, d: int, name: str) -> None:
     assert off(nl.two_sample_gradient(kernel, X, S, x, y), terms(kernel, X, S, x, y)) < ROUNDING
 
 
-@pytest.mark.parametrize("name", KERNELS)
-@pytest.mark.parametrize("N, d", [(1, 3), (65, 17), (500, 1), (896, 2), (897, 50), (1300, 16)])
-def test_frobenius_norm(N: int, d: int, name: str) -> None:
+@pytest.mark.parametrize(
+    "name, N, d", paired(KERNELS, (1, 65, 500, 896, 897, 1300), (3, 17, 1, 2, 50, 16)),
+)  # fmt: skip
+def test_frobenius_norm(name: str, N: int, d: int) -> None:
     """Catches an off-diagonal tile counted once, or a strip of 896 that meets the next one wrongly."""
     kernel, (X, _) = KERNELS[name], cloud(d, N, 1)
     assert nl.squared_frobenius_norm(kernel, X) == pytest.approx(sums(kernel, X, X)[0], rel=ROUNDING)
 
 
-@pytest.mark.parametrize("d", [3, 16, 17, 50])
+@pytest.mark.parametrize("d", [3, 17])
 def test_single_precision_data(d: int) -> None:
     """Catches float32 data whose sums are float32 too: only their storage is."""
     X, S = cloud(d, 97, 65)
@@ -80,9 +82,8 @@ def test_single_precision_data(d: int) -> None:
     assert off(gradient, terms(KERNELS["gaussian"], narrow.astype(np.float64), S)) < ROUNDING
 
 
-@pytest.mark.parametrize("gap", [1e-12, 1e-9, 1e-6, 1e-3, 1e-2])
-@pytest.mark.parametrize("d", [16, 17, 50])
-def test_close_points(d: int, gap: float) -> None:
+@pytest.mark.parametrize("gap, d", paired([1e-12, 1e-9, 1e-6, 1e-3, 1e-2], [16, 17, 50]))
+def test_close_points(gap: float, d: int) -> None:
     """Catches distances from norms that cancel: those of two points 1e-9 apart agree in all their digits.
 
     The kernel is about as wide as the gap, so that only such pairs count, and wrong distances are wrong sums.
@@ -100,9 +101,10 @@ def test_close_points(d: int, gap: float) -> None:
     assert total > 8
 
 
-@pytest.mark.parametrize("far", [1e8, 1e160])
-@pytest.mark.parametrize("d", [2, 16, 17, 50])
-@pytest.mark.parametrize("name", ["gaussian", "matern32"])
+@pytest.mark.parametrize(
+    "name, d, far",
+    [("gaussian", 2, 1e8), ("matern32", 16, 1e160), ("gaussian", 17, 1e160), ("matern32", 50, 1e8)],
+)
 def test_a_far_landmark_takes_no_digits_from_the_others(name: str, d: int, far: float) -> None:
     """Catches coordinates about a mean that one landmark has moved away, and norms that overflow to ∞ − ∞ = NaN."""
     kernel, (X, S) = KERNELS[name], cloud(d, 97, 9)
@@ -115,38 +117,16 @@ def test_a_far_landmark_takes_no_digits_from_the_others(name: str, d: int, far: 
     assert off(nl.radial_skd_gradient(kernel, X, S)[near], (first[near], second[near])) < ROUNDING
 
 
-@pytest.mark.parametrize("n, N, d", [(65, 1300, 2), (257, 500, 50), (449, 500, 17), (1025, 48, 3)])
-def test_one_and_two_threads(n: int, N: int, d: int) -> None:
-    """Catches parts that are cut or added differently when two threads share them."""
-    X, S = cloud(d, N, n)
-    batches = np.random.default_rng(0).integers(0, N, (3, 301))
-    for kernel in KERNELS.values():
-        results: list[Any] = []
-        for count in (1, 2):
-            with nl.threads(count):
-                step = 1e-3 / np.max(np.abs(nl.radial_skd_gradient(kernel, X, S)))
-                results.append(
-                    [
-                        nl.radial_skd(kernel, X, S, constant=False),
-                        nl.radial_skd_gradient(kernel, X, S),
-                        nl.stochastic_gradient_descent(
-                            kernel, X, S, step=step, iterations=3, batches=batches, estimator="two-sample"
-                        ).sample,
-                    ]
-                )
-        assert all(np.array_equal(one, two) for one, two in zip(*results, strict=True))
-
-
 # --- descents -----------------------------------------------------------------------------------------------------
 
 
 STEPS = [(1, 1, 1, 1), (2, 3, 2, 2), (9, 47, 3, 3), (17, 5, 16, 4), (64, 48, 17, 5), (65, 500, 2, 2), (129, 97, 8, 3)]
 
 
-@pytest.mark.parametrize("name", KERNELS)
-@pytest.mark.parametrize("n, N, d, steps", STEPS)
-def test_gradient_descent(n: int, N: int, d: int, steps: int, name: str) -> None:
+@pytest.mark.parametrize("name, sizes", paired(KERNELS, STEPS))
+def test_gradient_descent(name: str, sizes: tuple[int, int, int, int]) -> None:
     """Catches the landmarks before the last step handed out instead of those after it, for odd or even steps."""
+    n, N, d, steps = sizes
     kernel, (X, S) = KERNELS[name], cloud(d, N, n)
     step = sensible_step(kernel, X, S)
     expected = descend(kernel, X, S, step, [(None, None)] * steps)
@@ -155,13 +135,15 @@ def test_gradient_descent(n: int, N: int, d: int, steps: int, name: str) -> None
     assert np.max(np.abs(found - expected)) < 1e-13
 
 
-@pytest.mark.parametrize("estimator", ["one-sample", "two-sample"])
-@pytest.mark.parametrize("name", KERNELS)
+BATCHES = [(1, 2, 2, 1), (8, 1, 3, 2), (15, 3, 5, 3), (50, 17, 97, 4), (65, 2, 100, 5), (129, 8, 9, 2)]
+
+
 @pytest.mark.parametrize(
-    "n, d, b, steps", [(1, 2, 2, 1), (8, 1, 3, 2), (15, 3, 5, 3), (50, 17, 97, 4), (65, 2, 100, 5), (129, 8, 9, 2)]
-)
-def test_stochastic_descent(n: int, d: int, b: int, steps: int, name: str, estimator: str) -> None:
+    "name, estimator, sizes", paired(KERNELS, ["one-sample", "two-sample"], BATCHES)
+)  # fmt: skip
+def test_stochastic_descent(name: str, estimator: str, sizes: tuple[int, int, int, int]) -> None:
     """Catches halves of a batch of unequal size scaled alike, or the buffers swapped wrongly."""
+    n, d, b, steps = sizes
     kernel, (X, S) = KERNELS[name], cloud(d, 97, n)
     step, half = sensible_step(kernel, X, S), b // 2
     batches = np.random.default_rng(n).integers(0, 97, (steps, b))
@@ -201,12 +183,13 @@ def test_last_good_sample_across_chunks(chunk: int, monkeypatch: pytest.MonkeyPa
     assert np.array_equal(before.sample, error.sample)
 
 
-@pytest.mark.parametrize("name", KERNELS)
 @pytest.mark.parametrize(
-    "n, d, steps", [(1, 1, 1), (7, 2, 2), (15, 3, 3), (16, 16, 2), (17, 17, 3), (50, 2, 2), (65, 50, 3), (449, 2, 2)]
+    "name, sizes",
+    paired(KERNELS, [(1, 1, 1), (7, 2, 2), (15, 3, 3), (16, 16, 2), (17, 17, 3), (65, 50, 3), (449, 2, 2)]),
 )
-def test_single_precision_descents(n: int, d: int, steps: int, name: str) -> None:
+def test_single_precision_descents(name: str, sizes: tuple[int, int, int]) -> None:
     """Catches vectors of 16 lanes handled as if they had eight: fewer landmarks than lanes, or a short last tile."""
+    n, d, steps = sizes
     kernel, (X, S) = KERNELS[name], cloud(d, 97, n)
     step, batches = sensible_step(kernel, X, S), np.random.default_rng(n).integers(0, 97, (steps, 33))
     with nl.threads(1):  # compiled once more for single precision, which is enough for one thread

@@ -107,12 +107,6 @@ def test_impossible_thread_counts_are_refused(k: object) -> None:
         pass
 
 
-def test_whole_numbers_of_numpy_are_counts() -> None:
-    """Catches a check by type, which refuses what len() of an array or a loop over one gives."""
-    with nl.threads(np.int64(2)):  # type: ignore[arg-type]
-        pass
-
-
 def test_blas_is_held_at_one_thread_whichever_thread_asks() -> None:
     """Catches a limit that only the thread that set it first can set again: the others would run BLAS unlimited."""
     from nystrom_lib._threads import _controller, thread_pool

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 import nystrom_lib as nl
-from tests.cases import cloud
+from tests.cases import cloud, paired
 
 KERNEL = nl.Gaussian(rho=2.0)
 X, S = cloud(2, 30, 4)
@@ -71,12 +71,6 @@ def vars_of(errors: Any) -> tuple[float, float, float]:
 def one_sentence(error: BaseException) -> bool:
     message = str(error)
     return len(message) < 300 and "\n" not in message
-
-
-def paired(first: Iterable[str], second: Iterable[str]) -> list[tuple[str, str]]:
-    """Each of the longer list with one of the shorter."""
-    a, b = list(first), list(second)
-    return [(a[i % len(a)], b[i % len(b)]) for i in range(max(len(a), len(b)))]
 
 
 @pytest.mark.parametrize("name, bad", paired(FUNCTIONS, BAD_ARRAYS))
@@ -231,16 +225,11 @@ def factors(**options: Any) -> Any:
 
 BAD_OPTIONS: dict[str, tuple[str, Callable[[], Any]]] = {
     "step=0": ("step", lambda: gd(step=0.0)),
-    "step<0": ("step", lambda: gd(step=-1e-3)),
     "step=nan": ("step", lambda: gd(step=float("nan"))),
-    "step=inf": ("step", lambda: gd(step=float("inf"))),
     "step=text": ("step", lambda: gd(step="fast")),
     "iterations<0": ("iterations", lambda: gd(iterations=-1)),
     "iterations=1.5": ("iterations", lambda: gd(iterations=1.5)),
-    "record_every<0": ("record_every", lambda: gd(record_every=-1)),
-    "sgd step=0": ("step", lambda: sgd(step=0.0, batch_size=2, seed=0)),
     "batch_size=0": ("batch_size", lambda: sgd(batch_size=0, seed=0)),
-    "batch_size<0": ("batch_size", lambda: sgd(batch_size=-2, seed=0)),
     "batch_size=2.5": ("batch_size", lambda: sgd(batch_size=2.5, seed=0)),
     "neither": ("batch_size", lambda: sgd()),
     "both": ("batches", lambda: sgd(batch_size=2, seed=0, batches=np.zeros((3, 2), dtype=int))),
@@ -253,13 +242,11 @@ BAD_OPTIONS: dict[str, tuple[str, Callable[[], Any]]] = {
     "batches float": ("batches", lambda: sgd(batches=np.full((3, 2), 0.5))),
     "batch empty": ("batch", lambda: nl.one_sample_gradient(KERNEL, X, S, [])),
     "batch range": ("batch", lambda: nl.one_sample_gradient(KERNEL, X, S, [0, 30])),
-    "batch negative": ("batch", lambda: nl.one_sample_gradient(KERNEL, X, S, [-1])),
     "batch float": ("batch", lambda: nl.stochastic.estimate_T1(KERNEL, X, S, [0.5])),
     "batch axes": ("batch", lambda: nl.stochastic.estimate_T2(KERNEL, X, S, [[0, 1]])),
     "batch_x": ("batch_x", lambda: nl.two_sample_gradient(KERNEL, X, S, [99], [0])),
     "batch_y": ("batch_y", lambda: nl.two_sample_gradient(KERNEL, X, S, [0], [99])),
     "draw b=0": ("batch_size", lambda: nl.stochastic.draw_batch(10, 0, 1)),
-    "draw N=0": ("N", lambda: nl.stochastic.draw_batch(0, 3, 1)),
     "n=0": ("n", lambda: nl.uniform_sample(X, 0, 1)),
     "n>N": ("n", lambda: nl.uniform_sample(X, 31, 1)),
     "n=1.5": ("n", lambda: nl.uniform_sample(X, 1.5, 1)),  # type: ignore[arg-type]
@@ -268,34 +255,22 @@ BAD_OPTIONS: dict[str, tuple[str, Callable[[], Any]]] = {
     "norms unknown": ("norms", lambda: nl.nystrom_errors(KERNEL, X, S, norms=("nuclear",))),
     "norms empty": ("norms", lambda: nl.nystrom_errors(KERNEL, X, S, norms=())),
     "matrix shape": ("matrix", lambda: nl.nystrom_errors(KERNEL, X, S, matrix=np.eye(5))),
-    "matrix nan": ("matrix", lambda: nl.nystrom_errors(KERNEL, X, S, matrix=np.full((30, 30), np.nan))),
     "vector shape": ("vector", lambda: nl.derivatives.hessian_vector_product(KERNEL, X, S, np.ones(5))),
-    "vector nan": ("vector", lambda: nl.derivatives.hessian_vector_product(KERNEL, X, S, np.full((4, 2), np.nan))),
     "columns range": ("indices", lambda: nl.nystrom_from_columns(np.eye(4), [4])),
-    "columns negative": ("indices", lambda: nl.nystrom_from_columns(np.eye(4), [-1])),
-    "columns empty": ("indices", lambda: nl.nystrom_from_columns(np.eye(4), [])),
     "columns matrix": ("matrix", lambda: nl.nystrom_from_columns(np.ones((4, 3)), [0])),
     "kernel": ("kernel", lambda: nl.radial_skd("gaussian", X, S)),  # type: ignore[arg-type]
     "constant nan": ("constant", lambda: nl.radial_skd(KERNEL, X, S, constant=float("nan"))),
     "matrix a": ("a", lambda: KERNEL.matrix(np.array([[np.nan, 0.0]]))),
-    "huge step": ("step", lambda: gd(step=10**400)),
     "huge iterations": ("iterations", lambda: gd(iterations=10**400)),
-    "huge n": ("n", lambda: nl.uniform_sample(X, 10**5000, 1)),
-    "huge rho": ("rho", lambda: nl.Gaussian(rho=10**400)),
-    "norms none": ("norms", lambda: nl.nystrom_errors(KERNEL, X, S, norms=None)),  # type: ignore[arg-type]
     "norms number": ("norms", lambda: nl.nystrom_errors(KERNEL, X, S, norms=(3,))),  # type: ignore[arg-type]
     "dtype text": ("dtype", lambda: gd(dtype="abc")),
-    "dtype none": ("dtype", lambda: gd(dtype=None)),
     "progress": ("progress", lambda: gd(progress=5)),
-    "progress of find_landmarks": ("progress", lambda: nl.find_landmarks(KERNEL, X, 3, progress=5)),  # type: ignore[arg-type]
     "best": ("best", lambda: factors(best="x")),
     "precision": ("precision", lambda: factors(precision=["auto"])),
     "estimator": ("estimator", lambda: sgd(batch_size=2, seed=0, estimator=["one-sample"])),
     "method": ("method", lambda: nl.find_landmarks(KERNEL, X, 3, method=["trace"])),  # type: ignore[arg-type]
     "start": ("start", lambda: nl.find_landmarks(KERNEL, X, 3, start="unifrom")),
     "start method": ("method", lambda: nl.initial_sample(KERNEL, X, 3, method=["uniform"], seed=0)),  # type: ignore[arg-type]
-    "objective": ("objective", lambda: nl.descend(5, S, nl.Adam(), iterations=1)),  # type: ignore[arg-type]
-    "rule": ("rule", lambda: nl.descend(nl.TraceError(KERNEL, X), S, "adam", iterations=1)),  # type: ignore[arg-type]
     "matrix b": ("b", lambda: KERNEL.matrix(X, S[:, :1])),
 }
 
