@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pandas as pd
 
+from ..chapters import prediction
 from ..experiments.problems import BEYOND, CENTRES, PROBLEMS, TRIED_STARTS
 from ..results.archive import Archive
 from ..results.table import Results
 from ..studies import beyond as studies
-from ..studies import models
+from ..studies import models, real_rows
 from ..wording import number, percent
 from .base import Case, Claim, Finding, Outcome
 from .declared import QUESTIONS
@@ -96,9 +97,13 @@ def stored_answers(folder: Path) -> dict[str, Answer]:
 
 
 def computed_cases(folder: Path) -> dict[str, Cases]:
-    """The stored cases of X14–X16; none if they are not stored."""
+    """The cases of X14–X16, X19–X24 and X25–X28, as far as they are stored."""
     file = folder / COMPUTED
     cases: dict[str, Cases] = json.loads(file.read_text(encoding="utf-8"))["cases"] if file.is_file() else {}
+    if study := prediction.load(folder):
+        cases |= prediction.cases(study[1], prediction.PredictionParameters())
+    if rows := real_rows.load(folder):
+        cases |= real_rows.cases(rows)
     return cases
 
 

@@ -51,7 +51,7 @@ def test_a_stored_repetition_is_computed_again(name: str) -> None:
 
 def test_the_stored_answers_are_those_of_the_numbers() -> None:
     answers = beyond.stored_answers(RESULTS)
-    assert list(answers) == [f"X{k}" for k in range(1, 19)]
+    assert {f"X{k}" for k in range(1, 19)} <= set(answers)
     trace, means = (
         Results.load(RESULTS / "beyond" / f"digits.{way}.parquet").table for way in ("uniform-trace", "KMeans")
     )
