@@ -1,6 +1,7 @@
 """How long things take as N grows (§1.2, §1.3, §3): measured, so never the same twice.
 
-Processor time of the one thread that works, not time on the wall: what else the machine does hardly shows.
+Processor time of the process, not wall-clock time, so that other work on the machine hardly matters. (The library may
+run compiled loops in a thread of its own, which the time of the calling thread would miss.)
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ from ..experiments.outcome import Array
 def seconds(call: Callable[[], object], *, least: float = 0.1, most_calls: int = 200) -> float:
     """Processor time of the quickest of some calls: at least three, and until ``least`` seconds have gone."""
     call()  # compiled and cached before the clock starts
-    shortest, began = np.inf, time.thread_time()
+    shortest, began = np.inf, time.process_time()
     for calls in range(1, most_calls + 1):
-        start = time.thread_time()
+        start = time.process_time()
         call()
-        now = time.thread_time()
+        now = time.process_time()
         shortest = min(shortest, now - start)
         if calls >= 3 and now - began > least:
             break
