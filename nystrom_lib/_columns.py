@@ -31,7 +31,7 @@ def column_positions(names: tuple[str, ...], columns: Sequence[Column] | None, w
 
 
 def _position(column: Column, names: tuple[str, ...], argument: str) -> int:
-    """Which column of the source is meant: a name comes first, then a number from 0."""
+    """The position of a column, by name or by number from 0; names come first."""
     wanted = str(column)
     if names.count(wanted) > 1:
         raise ColumnError(f"{argument} names {column!r}, but several columns have that name; use their numbers from 0.")

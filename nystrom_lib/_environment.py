@@ -1,15 +1,15 @@
-"""Surroundings in which numba cannot work, told in one sentence before numba fails in many lines."""
+"""Refuse environments in which numba cannot work, with an error message of one sentence."""
 
 from __future__ import annotations
 
 import os
 
-#: More would be a slip, and the system kills a process that asks for so many.
+#: More is a mistake, and the system kills a process that asks for that many.
 MOST_THREADS = 4096
 
 
 def _trouble() -> str | None:
-    """What stands in the way, if anything does."""
+    """The problem with the environment, if there is one."""
     threads = os.environ.get("NUMBA_NUM_THREADS", "").strip()
     if threads and not (threads.isascii() and threads.isdigit() and 0 < int(threads) <= MOST_THREADS):
         return f"NUMBA_NUM_THREADS is {threads!r}; it must be a whole number from 1 to {MOST_THREADS}."

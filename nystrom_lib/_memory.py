@@ -1,4 +1,4 @@
-"""How much memory there is, so that what cannot fit is refused in a sentence and not by the operating system."""
+"""The available memory, so that arrays that cannot fit are refused with an error message."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-#: What a container may use, in the two ways Linux has of saying so.
+#: Limits of a container: control groups, versions 2 and 1.
 _LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 
 
 @cache
 def memory() -> int:
-    """Bytes of memory that the machine has, or the container we are in; no limit where nobody says."""
+    """Bytes of memory of the machine or the container; no limit where it is unknown."""
     most = sys.maxsize
     with suppress(AttributeError, ValueError, OSError):  # Windows has no sysconf
         most = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
@@ -25,11 +25,5 @@ def memory() -> int:
 
 
 def gigabytes(size: float) -> str:
-    """A size in words.
-
-    Examples
-    --------
-    >>> gigabytes(2.56e11), gigabytes(1.5e9)
-    ('256 GB', '1.5 GB')
-    """
+    """A number of bytes as a text such as "1.5 GB"."""
     return f"{size / 1e9:.3g} GB"

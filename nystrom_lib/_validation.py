@@ -35,7 +35,7 @@ def quoted(value: Any) -> str:
 
 
 def _row_blocks(array: NDArray[Any]) -> Iterator[tuple[int, NDArray[Any]]]:
-    """Rows in blocks of about 8 MB, so that a memory map is never read whole."""
+    """Rows in blocks of about 8 MB, so that a memory map is never read at once."""
     rows = max(1, 1_000_000 // max(1, array.shape[1]))
     for start in range(0, len(array), rows):
         yield start, array[start : start + rows]

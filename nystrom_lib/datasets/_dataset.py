@@ -1,4 +1,4 @@
-"""What every data set is: points, and where they come from."""
+"""Data sets: points with their provenance."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Dataset:
     """
 
     X: FloatArray  #: the points, one per row: float64, C-contiguous, read-only
-    name: str  #: for titles; that of a stand-in says so
+    name: str  #: for titles; the name of a stand-in ends in "stand-in"
     sha256: str  #: of ``X``, by `sha256_of`
     removed: Removed  #: the steps of the cleaning: the reason, and the number of rows it removed
     stand_in: bool  #: whether these are artificial data of the same shape as the data named

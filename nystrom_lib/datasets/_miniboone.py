@@ -1,4 +1,4 @@
-"""MiniBooNE (paper §4.4): the data where they are, else a labelled stand-in; and a public sample of real rows."""
+"""MiniBooNE (paper §4.4): the data, a labelled stand-in where they are absent, and a public sample of real rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The library as scikit-learn's users know it: :class:`Nystroem`, with landmarks that may be optimised.
+"""Estimators for scikit-learn: :class:`Nystroem`, :class:`NystroemRegressor` and :class:`NystroemClassifier`.
 
 The only part of the library that needs scikit-learn, which comes with the extra ``sklearn``.
 """

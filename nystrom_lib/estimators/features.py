@@ -1,4 +1,4 @@
-"""Features whose inner products are the Nyström approximation, as a map from samples that ``fit`` leaves behind."""
+"""Feature maps whose inner products are the Nyström approximation."""
 
 from __future__ import annotations
 

@@ -148,11 +148,11 @@ class _Predictor(BaseEstimator):  # type: ignore[misc]
         return search.moved(replace(start, moved=chosen.moved), points, steps)
 
     def _unit(self, Y: Array) -> Array:
-        """By which targets are divided."""
+        """The number that each target is divided by."""
         return np.ones(Y.shape[1])
 
     def _loss(self, predicted: Array, targets: Array) -> Array:
-        """By which held-out samples are judged."""
+        """The losses by which candidates are compared on held-out samples."""
         return squared(predicted, targets)
 
     def _number(self, samples: int) -> int:
@@ -297,7 +297,7 @@ class NystroemClassifier(ClassifierMixin, _Predictor):  # type: ignore[misc]
         return self
 
     def _loss(self, predicted: Array, targets: Array) -> Array:
-        """Whether the class is wrong, and the squared error, which is less noisy."""
+        """1 for a wrong class, plus the squared error, which is less noisy."""
         found, right = self._codes(predicted + self._means), self._codes(targets + self._means)
         losses: Array = (found != right) + squared(predicted, targets) / targets.shape[1]
         return losses

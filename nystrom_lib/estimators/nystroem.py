@@ -1,4 +1,4 @@
-"""The estimator."""
+"""``Nystroem``, scikit-learn's transformer with landmarks that may be optimised."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     the Nyström approximation of Eq. (2), :math:`\langle f(x), f(y)\rangle = \hat K(x, y)`, as in scikit-learn. There
     they come from a symmetric root of :math:`\mathbf K_S`, here from a Cholesky factor with pivoting: the two differ by
     a rotation, which models that only look at inner products or norms (ridge, logistic regression, linear SVM, PCA,
-    k-means) do not see. What landmarks repeat of each other, to rounding, is left out: then the last features are 0.
+    k-means) do not see. Landmarks that repeat others, up to rounding, add nothing: then the last features are 0.
 
     Parameters
     ----------
@@ -99,8 +99,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     reasons_
         A sentence for each choice that was made; only there if landmarks were moved.
     error_
-        What is left of the trace of the kernel matrix, as a part of it, estimated from at most 2,048 samples; only
-        there if landmarks were moved.
+        The relative trace error, estimated from at most 2,048 samples; only there if landmarks were moved.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 

@@ -1,4 +1,4 @@
-r"""The one call: good landmarks for a kernel and data, by rules that say what they chose and why."""
+"""Find landmarks: choose a start, an objective and a step rule, descend, and report every choice."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from .tolerance import ToleranceSearch
 
 __all__ = ["Landmarks", "find_landmarks"]
 
-#: What ``method`` may be: the rule, an objective to descend on, or a way to choose points.
+#: What ``method`` may be: the rule, an objective to descend on, or a method that chooses points.
 METHODS = ("auto", *OBJECTIVES, *STARTS)
 
 MIN_BATCH = 96  #: smallest batch: smaller ones are noisier and hardly faster
@@ -140,17 +140,18 @@ def find_landmarks(
     By default a descent on the trace error itself (:class:`TraceError`) with batches, by :class:`Adam`, from the pivots
     of a randomly pivoted Cholesky decomposition among a few points, with a few early exchanges of landmarks that
     explain little; for thousands of landmarks each point looks only at those nearest to it
-    (:class:`LocalTraceError`), and the start is uniform. The sample returned is never worse than the start, judged
-    on points drawn for that purpose; more than 4,000 landmarks of a radial kernel are judged, too, by those nearest to
-    each point, so that tens of thousands need no factor of K_S. ``.reasons`` says what was chosen and why.
+    (:class:`LocalTraceError`), and the start is uniform. The sample returned is never worse than the start on
+    validation points, which are drawn for that purpose. With more than 4,000 landmarks of a radial kernel the
+    validation error, too, uses those nearest to each point, so that tens of thousands need no factor of K_S.
+    ``.reasons`` lists what was chosen and why.
 
     Parameters
     ----------
     kernel
         The kernel K.
     data
-        The points, a row each, or what :func:`open_data` gives: of more than a million points so many are read, drawn
-        at random, and everything below is of those, but the error, which is of others drawn for that purpose.
+        The points, a row each, or the result of :func:`open_data`. Of more than a million points a million, drawn at
+        random, are read and used; the error is computed on other points, drawn for that purpose.
     n
         How many landmarks, from 1 to N. Give either n or ``tolerance``.
     targets
@@ -166,15 +167,15 @@ def find_landmarks(
         The confidence level of that bound, and of ``.error_bound`` and ``.best_error_bound``.
     method
         ``"auto"``; an objective to descend on (``"trace"``, ``"local-trace"``, ``"radial-skd"``, ``"weighted-skd"``);
-        or a way to choose points without descent (``"uniform"``, ``"kmeans"``, ``"rpcholesky"``, …).
+        or a method that chooses points without descent (``"uniform"``, ``"kmeans"``, ``"rpcholesky"``, …).
     seconds, iterations
-        The effort, in seconds of wall clock or steps of descent. By default so many steps that ten times more would
-        gain about two per cent. Without ``seconds`` the same arguments give the same landmarks, to the last bit. The
-        first call of a process has its loops loaded, or compiled, before the clock begins.
+        The effort, in seconds of wall clock or steps of descent. By default a number of steps of which ten times as
+        many would gain about two per cent. Without ``seconds`` the result is deterministic, bit for bit. The first call
+        of a process loads or compiles its loops before the clock starts.
     seed
-        A whole number, a ``SeedSequence`` or a ``Generator``.
+        A whole number, a ``SeedSequence``, a ``Generator``, or None for fresh entropy.
     start
-        Where to begin a descent: ``"auto"``, a way to choose points, or the points themselves.
+        The start of a descent: ``"auto"``, a method that chooses points, or the points themselves.
     progress
         Called with the number of steps done so far, from time to time; ``StopIteration`` ends the descent.
     watch
@@ -183,7 +184,7 @@ def find_landmarks(
     Returns
     -------
     Landmarks
-        ``.sample`` has the landmarks, ``.reasons`` what was chosen and why, ``.error`` what is left of the trace.
+        ``.sample`` has the landmarks, ``.reasons`` what was chosen and why, ``.error`` the mean residual.
 
     Examples
     --------
@@ -268,7 +269,7 @@ class Search:
         self.kernel, self.n, self.watch, self.began, self.level = kernel, n, watch, began, level
         self.stopped = False  # whether the caller has ended the descent
         self.progress = None if progress is None else self._noticing(progress)
-        self.for_start, self.for_batches, self.for_exchanges, self.for_judges = rng.spawn(4)
+        self.for_start, self.for_batches, self.for_exchanges, self.for_validation = rng.spawn(4)
         self.reasons: list[str] = []
         self.beyond: Source | None = None  # what the data at hand are only a part of, and where they stand in it
         self.numbers: NDArray[np.int64] | None = None
@@ -348,7 +349,7 @@ class Search:
             return STARTS[str(start)].draw(self.kernel, points, n, self.for_start).points.astype(np.float64)
 
         search = supervised.Search(
-            self.kernel, self.n, self.for_judges, begin, np.ones(self.data.shape[1]), iterations=iterations,
+            self.kernel, self.n, self.for_validation, begin, np.ones(self.data.shape[1]), iterations=iterations,
             seconds=seconds, progress=self.progress, folds=False, began=self.began,
         )  # fmt: skip
         Y = targets if self.numbers is None else targets[self.numbers]
@@ -411,10 +412,10 @@ class Search:
                 return self.better_start(seconds)
             start = "uniform" if start == "auto" else start
             self.reasons.append(f"Begun at a sample chosen by {start!r}.")
-            return self.judged(STARTS[start].draw(self.kernel, self.data, self.n, self.for_start))
+            return self.measured(STARTS[start].draw(self.kernel, self.data, self.n, self.for_start))
         points = self.given_start(start)
         self.reasons.append("Begun at the points given.")
-        return self.judged(Drawn(points, None))
+        return self.measured(Drawn(points, None))
 
     def given_start(self, start: ArrayLike) -> Array:
         """The points to begin at."""
@@ -427,13 +428,13 @@ class Search:
         """A uniform sample, or pivots among a few points if these are better: they are where it would leave gaps."""
         N = len(self.data)
         few = self.for_start.choice(N, min(CANDIDATES * self.n, N), replace=False)
-        uniform = self.judged(at(self.data, few[: self.n]))
-        if seconds is not None and seconds < MIN_TIME_FACTOR * self.judging:
+        uniform = self.measured(at(self.data, few[: self.n]))
+        if seconds is not None and seconds < MIN_TIME_FACTOR * self.seconds_of_error:
             self.reasons.append("Begun at a sample chosen by 'uniform', for lack of time.")
             return uniform
         candidates = np.ascontiguousarray(self.data[few])
         pivots = STARTS["rpcholesky"].draw(self.kernel, candidates, self.n, self.for_start).indices
-        chosen = self.judged(at(self.data, few[pivots]))
+        chosen = self.measured(at(self.data, few[pivots]))
         better = chosen[0] < uniform[0]
         how = f"'rpcholesky' among {len(few):,} points, better than 'uniform'" if better else "'uniform'"
         self.reasons.append(f"Begun at a sample chosen by {how}.")
@@ -461,7 +462,7 @@ class Search:
 
     def choose(self, method: str) -> Landmarks:
         """Points without a descent."""
-        error, drawn = self.judged(STARTS[method].draw(self.kernel, self.data, self.n, self.for_start))
+        error, drawn = self.measured(STARTS[method].draw(self.kernel, self.data, self.n, self.for_start))
         self.reasons.extend((f"Chosen by {method!r}, as asked.", *self.caveats))
         return self.landmarks(drawn.points, method, error, error, indices=drawn.indices)
 
@@ -501,7 +502,7 @@ class Search:
         if iterations is None and seconds is None:
             iterations = math.ceil(share * usual)
         budget = Budget(iterations, None if seconds is None else self.left(seconds))
-        look = None if self.watch is None else self.looks(self.watch, budget)
+        look = None if self.watch is None else self.watcher(self.watch, budget)
 
         def report(done: int, take: Callable[[], Array]) -> None:
             if self.progress is not None:
@@ -517,58 +518,58 @@ class Search:
             self.reasons.append("The descent diverged (non-finite value) and was ended.")
         points = f"{size:,}" if size else f"all {len(objective.data):,}"
         self.reasons.append(f"{taken:,} steps by {type(rule).__name__}, each from {points} points.")
-        return sample, self.judge(sample), taken
+        return sample, self.validation_error(sample), taken
 
     def left(self, seconds: float) -> float:
-        """What is left of them for a descent, whose end will be judged too."""
+        """The seconds that remain for a descent, without those for the validation error at its end."""
         spent = time.perf_counter() - self.began
-        return max(seconds - spent - self.judging - _ENDING, 1e-9)
+        return max(seconds - spent - self.seconds_of_error - _ENDING, 1e-9)
 
     # --- errors
 
     @cached_property
-    def judges(self) -> NDArray[Any]:
-        """The points on which samples are compared."""
+    def validation_points(self) -> NDArray[Any]:
+        """The points on which the errors of samples are compared."""
         if self.beyond is not None:
-            return self.beyond.rows(self.beyond.choose(COMPARED, self.for_judges)).astype(np.float64)
+            return self.beyond.rows(self.beyond.choose(COMPARED, self.for_validation)).astype(np.float64)
         N = len(self.data)
-        chosen = self.for_judges.choice(N, COMPARED, replace=False) if N > COMPARED else slice(None)
+        chosen = self.for_validation.choice(N, COMPARED, replace=False) if N > COMPARED else slice(None)
         return np.ascontiguousarray(self.data[chosen])
 
     @cached_property
     def rounding(self) -> float:
         """An error that is rounding."""
-        return 1e-14 * float(self.kernel.diagonal(self.judges).mean())
+        return 1e-14 * float(self.kernel.diagonal(self.validation_points).mean())
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        """What to know of the errors."""
+        """Remarks on the errors."""
         if not by_nearest(self.kernel, self.n):
             return ()
         return (f"Errors are upper bounds, from the {NEIGHBOURS} landmarks nearest to each point.",)
 
-    def judge(self, sample: Array) -> float:
-        """The mean error at those points."""
-        return float(affordable(self.kernel, sample).residuals(self.judges).mean())
+    def validation_error(self, sample: Array) -> float:
+        """The mean residual at the validation points."""
+        return float(affordable(self.kernel, sample).residuals(self.validation_points).mean())
 
-    def judged(self, drawn: Drawn) -> tuple[float, Drawn]:
-        """A start with its error and where it is in all of the data; what it takes to judge it is remembered."""
+    def measured(self, drawn: Drawn) -> tuple[float, Drawn]:
+        """A start with its validation error and its indices in all of the data; the time this takes is kept."""
         began = time.perf_counter()
-        error = self.judge(drawn.points)
-        self.judging = time.perf_counter() - began
+        error = self.validation_error(drawn.points)
+        self.seconds_of_error = time.perf_counter() - began
         if drawn.indices is not None and self.numbers is not None:
             drawn = Drawn(drawn.points, self.numbers[drawn.indices])
         return error, drawn
 
-    def looks(self, watch: Callable[[float, float], object], budget: Budget) -> Report:
-        """Judge the sample on the way, but not so often that it costs much."""
+    def watcher(self, watch: Callable[[float, float], object], budget: Budget) -> Report:
+        """Report the validation error during the descent, but not so often that it costs much."""
         due = 0.0
 
         def look(done: int, sample: Callable[[], Array]) -> None:
             nonlocal due
             now = time.perf_counter()
             if now >= due:
-                error = self.judge(sample())
+                error = self.validation_error(sample())
                 due = time.perf_counter() + max(_LOOK, 20.0 * (time.perf_counter() - now))
                 watch(budget.used(done), error)
 

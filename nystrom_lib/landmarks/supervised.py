@@ -34,7 +34,7 @@ CANDIDATE_STEPS, STEPS, BATCH_STEPS = 30, 200, 500  #: steps of a candidate, of 
 HELD_OUT, MAX_HELD_OUT = 0.2, 5_000  #: share of the points that are held out, and their largest number
 MAX_EXACT = 10_000  #: largest number of points for L-BFGS
 MAX_WORK = 2e8  #: approximate number of multiplications of a candidate's evaluation
-FOLDS = ((500, 5), (3_500, 3))  #: (number of points, folds): below that number, cross-validation in so many folds
+FOLDS = ((500, 5), (3_500, 3))  #: (N, k): below N points, k-fold cross-validation
 MARGIN, FOLDS_MARGIN = 0.5, 1.0  #: standard errors within which two losses count as equal: one split, folds
 START = "start"  #: the candidate that is not moved
 

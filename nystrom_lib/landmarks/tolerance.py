@@ -1,7 +1,7 @@
 r"""How many landmarks: about the smallest number whose relative trace error is at most a tolerance.
 
 Pivots among some of the points give an error for every n at once. Moved landmarks reach the same error with about half
-as many. A short descent tells that ratio for the problem at hand, and the ratio tells the number of landmarks. A longer
+as many. A short descent estimates that ratio for the problem, and the ratio gives the number of landmarks. A longer
 descent follows; then landmarks are added where the residual is large, or those removed that explain least, and each
 further descent begins where the last one ended.
 """
@@ -28,7 +28,7 @@ from .starts.rpcholesky import rejection
 if TYPE_CHECKING:
     from .find import Search
 
-RATIO = 0.5  #: moved landmarks for each pivot of the same error, before a descent has told
+RATIO = 0.5  #: moved landmarks for each pivot of the same error, as long as no descent was made
 SUBSET = 2_048  #: points among which pivots are looked for, four times as many where these do not suffice
 LARGEST_SUBSET = 8_192
 QUICK = 0.15  #: of the usual steps, for a first guess
@@ -176,7 +176,7 @@ class ToleranceSearch:
     def _resized(self, sample: Array, n: int) -> Array:
         if n == len(self.base.data):
             return np.array(self.base.data, dtype=np.float64)
-        points = np.asarray(self.base.judges[:COMPARED], dtype=np.float64)
+        points = np.asarray(self.base.validation_points[:COMPARED], dtype=np.float64)
         if n > len(sample) + len(points):
             points = np.asarray(self.base.data, dtype=np.float64)
         return resized(self.base.kernel, sample, n, points, self.base.for_start)
@@ -185,7 +185,7 @@ class ToleranceSearch:
         """A descent of a share of the usual length, with its error on the points that compare samples."""
         search = self.base.with_number(n)
         if self.method in STARTS:
-            error, drawn = search.judged(
+            error, drawn = search.measured(
                 STARTS[self.method].draw(search.kernel, search.data, search.n, search.for_start)
             )
             return Attempt(drawn.points, error, math.inf, self.method, (), drawn.points, error, 0)
@@ -195,7 +195,7 @@ class ToleranceSearch:
         if sample is None:
             error, first = search.begin("auto", name, seconds)
         else:
-            error, first = search.judged(Drawn(sample, None))
+            error, first = search.measured(Drawn(sample, None))
         moved, after, steps = search.moved(name, objective, first.points, iterations, seconds, share)
         if after > error:
             moved, after = first.points, error
@@ -205,7 +205,7 @@ class ToleranceSearch:
         """The same with its error from all the data, or with an upper confidence bound."""
         look = len(self.tried) + 1
         risk = self.risk / (look * (look + 1))  # which add up to the risk, however many there are
-        error, bound = error_and_bound(self.base.kernel, self.source, tried.sample, risk, self.base.for_judges)
+        error, bound = error_and_bound(self.base.kernel, self.source, tried.sample, risk, self.base.for_validation)
         return replace(tried, error=error, bound=bound)
 
     def _over(self) -> bool:

@@ -252,7 +252,7 @@ def test_seconds_are_counted_from_the_call_to_the_last_judgement(monkeypatch: py
     with monkeypatch.context() as patch:
         patch.setitem(STARTS, "uniform", STARTS["uniform"]._replace(draw=slow))
         assert find(KERNEL, X, 6, start="uniform", seconds=0.3).steps == 0
-    monkeypatch.setattr(module.Search, "judge", clock.charge(module.Search.judge, 0.4))
+    monkeypatch.setattr(module.Search, "validation_error", clock.charge(module.Search.validation_error, 0.4))
     assert find(KERNEL, X, 6, start="uniform", seconds=0.7).steps == 0
     hasty = "Begun at a sample chosen by 'uniform', for lack of time."
     clock.tick = 0.02

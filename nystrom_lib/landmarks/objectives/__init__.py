@@ -1,4 +1,4 @@
-"""What to descend on. ``base`` states the contract; each objective has a file."""
+"""Objectives. ``base`` states the contract; each objective has a file."""
 
 from .base import Objective
 from .local_trace_error import LocalTraceError

@@ -1,7 +1,7 @@
-r"""What can be descended on: the contract of an objective.
+r"""The contract of an objective.
 
-An objective is a function of a sample, fixed by a kernel and data, that is low where the sample is good. It tells its
-value, its gradient, exact or estimated from a batch of the data, what such a gradient costs, and whether the estimate
+An objective is a function of a sample, fixed by a kernel and data, that is low where the sample is good. It has a
+value, a gradient, exact or estimated from a batch of the data, the cost of such a gradient, and whether the estimate
 is unbiased. A new one is a class in a file of its own and a line in ``OBJECTIVES``; :func:`nystrom_lib.descend` and
 every step rule then take it as they take the others.
 """
@@ -60,7 +60,7 @@ class Objective(ABC):
 
     @abstractmethod
     def cost(self, n: int, points: int) -> float:
-        """Multiplications that a gradient from so many points takes, roughly."""
+        """Roughly the number of multiplications of a gradient from that number of points."""
 
     def gradient(self, sample: ArrayLike, batch: ArrayLike | None = None) -> Array:
         """The gradient of :meth:`value`, shape (n, d).

@@ -1,4 +1,4 @@
-r"""What ridge regression in the span of the landmarks leaves of the targets."""
+r"""The error of ridge regression in the span of the landmarks."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class PredictionError(Objective):
 
 
 def checked_targets(targets: ArrayLike, size: int) -> Array:
-    """Targets as a float array with a row for each of so many points."""
+    """Targets as a float array with a row for each of ``size`` points."""
     array = check.as_array("targets", targets)
     if array.ndim not in (1, 2) or len(array) != size:
         raise ValueError(f"targets has shape {array.shape}; it must have a number or a row for each of {size} points.")

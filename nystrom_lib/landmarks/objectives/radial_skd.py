@@ -28,7 +28,7 @@ class Discrepancy(Objective):
 class RadialSKD(Discrepancy):
     r"""The radial SKD :math:`R(S)` of Eq. (3), with the gradient of Eq. (5), and of Eq. (6) from a batch.
 
-    A gradient costs O(n² + nb) and needs no factor of :math:`\mathbf K_S`, which is what the paper likes about it. The
+    A gradient costs O(n² + nb) and needs no factor of :math:`\mathbf K_S`, the advantage that the paper states. The
     estimate of Eq. (6) squares an estimate and is biased.
 
     Examples
@@ -53,7 +53,7 @@ class RadialSKD(Discrepancy):
         """The values are short of ‖K‖_F²."""
         sums: PairSums | None = None
 
-        @np.errstate(over="ignore", invalid="ignore")  # who calls looks whether the gradient is finite
+        @np.errstate(over="ignore", invalid="ignore")  # the caller checks that the gradient is finite
         def evaluate(sample: Array, batch: Indices) -> tuple[float, Array]:
             nonlocal sums
             if sums is None:

@@ -73,7 +73,7 @@ class TraceError(Objective):
 
 
 class TraceLoops:
-    """The compiled loops of one objective, with their buffers for n landmarks and batches of so many points."""
+    """The compiled loops of one objective, with their buffers for n landmarks and batches of ``points`` points."""
 
     def __init__(self, objective: TraceError, n: int, points: int) -> None:
         instead = "LocalTraceError" if objective.kernel.radial else ""

@@ -31,7 +31,7 @@ class WeightedSKD(Discrepancy):
     .. math:: \partial_{[s_k]_l} = -2a_k\sum_i \partial^{[l]}_{[s_k]_l}K^2(s_k, x_i)
               + 2a_k\sum_j a_j\,\partial^{[l]}_{[s_k]_l}K^2(s_k, s_j),
 
-    where j = k is meant to be in the sum: the diagonal entry of :math:`\mathbf B` changes by
+    where the sum includes j = k: the diagonal entry of :math:`\mathbf B` changes by
     :math:`\partial^{[d]}K^2(s_k,s_k) = 2\,\partial^{[l]}K^2(s_k,s_k)`, which is 0 for a radial kernel only.
 
     It is never above the radial SKD, whose weights are all the same. A gradient costs O(n³/3 + n² + nb). From a batch,
@@ -91,7 +91,7 @@ class WeightedSKD(Discrepancy):
         sums: PairSums | None = None
 
         @limit_blas_threads
-        @np.errstate(over="ignore", invalid="ignore")  # who calls looks whether the gradient is finite
+        @np.errstate(over="ignore", invalid="ignore")  # the caller checks that the gradient is finite
         def evaluate(sample: Array, batch: Indices) -> tuple[float, Array]:
             nonlocal sums
             if sums is None:

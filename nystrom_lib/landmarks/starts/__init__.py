@@ -1,4 +1,4 @@
-"""Where to begin: initial samples, one file for each way to choose them. The contract is in :mod:`.base`."""
+"""Initial samples, one file for each method. The contract is in :mod:`.base`."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def initial_sample(kernel: Kernel, data: ArrayLike, n: int, method: str = "unifo
     method
         ``"uniform"``: data points, each as likely as any other.
         ``"kmeans++"``: data points far from each other.
-        ``"kmeans"``: the means of n clusters, which are no data points.
+        ``"kmeans"``: the means of n clusters, which are not data points.
         ``"rpcholesky"``: data points drawn by what those before them leave of K(x, x).
         ``"greedy"``: data points of which those before leave most.
         ``"herding"``: data points that together resemble all data.

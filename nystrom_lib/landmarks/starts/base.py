@@ -1,4 +1,4 @@
-"""What a start is: a function that gives n points, from kernel, data and a generator of random numbers.
+"""The contract of a start: a function that returns n points, from kernel, data and a generator of random numbers.
 
 A member is a module with a function ``draw(kernel, data, n, rng) -> Drawn``. Its arguments are valid already: data of
 N rows, float32 or float64, and 1 ≤ n ≤ N. It leaves the data as they are, makes no N × N array, and gives the same
@@ -28,7 +28,7 @@ class Drawn(NamedTuple):
 
 
 class Start(NamedTuple):
-    """A member, and what has to be known of it before it is called."""
+    """A member and its properties."""
 
     draw: Callable[[Kernel, NDArray[Any], int, np.random.Generator], Drawn]
     subset: bool = True  #: whether its points are data points

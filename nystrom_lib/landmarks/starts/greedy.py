@@ -1,7 +1,7 @@
 r"""The pivots of a Cholesky decomposition with complete pivoting: each the point approximated worst by those before.
 
 That is the data point with the largest residual :math:`K(x,x)-\hat K(x,x)`, the first of several. Nothing is drawn at
-random. Points far from all others come early, which a kernel matrix with outliers may regret.
+random. Points far from all others come early, so outliers are chosen first.
 
 Cost: O(Nn²) time; a factor of n × N numbers is held. Once every residual is 0 to rounding, unused points follow in
 their order.

@@ -1,4 +1,4 @@
-"""How to move. ``base`` states the contract; each rule has a file."""
+"""Step rules. ``base`` states the contract; each rule has a file."""
 
 from .adam import Adam
 from .base import StepRule

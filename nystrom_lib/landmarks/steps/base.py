@@ -41,7 +41,7 @@ class StepRule(ABC):
         """The moves of one descent, which share a state."""
 
     def engine(self, objective: Objective, sample: Array, batch_size: int) -> Engine:
-        """What takes the steps, each from ``batch_size`` points; 0 means all of them."""
+        """The engine that takes the steps, each from ``batch_size`` points; 0 means all of them."""
         return Engine(self, objective, sample, batch_size)
 
 
