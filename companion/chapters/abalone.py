@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from nystrom_lib import Gaussian
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from scipy.sparse.linalg import eigsh
+from threadpoolctl import threadpool_limits
+
+from nystrom_lib import Gaussian, Kernel
 
 from ..experiments.components import Abalone, DataSource, part_of
 from ..experiments.config import Experiment
+from ..experiments.outcome import Array
 from ..experiments.paper import PAPER, SEED, value, values
+from ..figures import boxplots, style
+from ..results import summary
+from ..results.table import Results
 from ..settings import Settings, setting
+from ..wording import FACTORS, WRITTEN, percent
 from .base import Chapter
 from .lists import each_once
 
 #: The number of observations without the two outliers.
 ALL = 4_175
+#: The columns of the results that the chapter shows.
+CRITERIA = ("R", *FACTORS.values())
 
 
 @dataclass(frozen=True)
-class Parameters(Settings):
-    """What the chapter takes; the defaults are the paper's values."""
+class AbaloneParameters(Settings):
+    """The parameters of chapter 6; the defaults are the paper's values."""
 
     N: int = setting(ALL, at_least=2, at_most=ALL, meaning="number of observations; fewer are drawn at random")
     attributes: tuple[str, ...] = setting(
@@ -41,7 +55,7 @@ class Parameters(Settings):
     recompute: int = setting(1, at_least=0, meaning="stored repetitions to compute again, of each experiment")
 
     def check(self) -> None:
-        """Refuse what no single parameter shows."""
+        """Refuse repeated values."""
         each_once("rho", self.rho)
         each_once("attributes", self.attributes)
 
@@ -62,7 +76,7 @@ class Parameters(Settings):
         )
 
     def experiments(self) -> list[Experiment]:
-        """All of them."""
+        """The experiments of the chapter."""
         return [self.repetitions(rho, attributes) for attributes in self.attributes for rho in self.rho]
 
 
@@ -71,7 +85,7 @@ CHAPTER = Chapter(
     number=6,
     title="The Abalone data",
     section="paper §4.2",
-    parameters=Parameters,
+    parameters=AbaloneParameters,
     profiles={
         "quick": {"m": 10, "m_variant": 5, "recompute": 0},
         # A gradient is about as large as N², so fewer points want a longer step.
@@ -87,3 +101,123 @@ CHAPTER = Chapter(
         },
     },
 )
+
+
+# -- many descents ---------------------------------------------------------------------------------------------
+
+#: The results by the eighth attribute and ρ.
+Figure3 = Mapping[tuple[str, float], Results]
+
+
+@style.picture(
+    "figure-3",
+    caption="The radial SKD and the three approximation factors on the Abalone data, before (orange) and after (blue) "
+    "the optimisation by SGD. A row is a value of ρ. Boxes, whiskers and dashes as in {numref}`figure-2`; the dashed "
+    "line is the best possible factor, 1.",
+    alt="A grid of boxplots, a row for each ρ and a column for each criterion. In every panel the blue box, after "
+    "optimisation, lies clearly below the orange one; in the panels of the factors it is narrower, too.",
+)
+def figure_3(results: Figure3, attribute: str) -> Figure:
+    """The criteria before and after the descent."""
+    return _boxes(results, attribute, row_height=1.6)
+
+
+@style.picture(
+    "fig-abalone-variant",
+    caption="{numref}`figure-3` with the number of rings in place of the sex. Panels as before.",
+    alt="A grid of boxplots like that of the figure before, with the same order of the boxes in every panel.",
+)
+def figure_3_variant(results: Figure3, attribute: str) -> Figure:
+    """The same for another eighth attribute."""
+    return _boxes(results, attribute, row_height=1.75)
+
+
+def _boxes(results: Figure3, attribute: str, row_height: float) -> Figure:
+    rows = {rf"$\rho$ = {rho:g}": found.table for (each, rho), found in results.items() if each == attribute}
+    return boxplots.before_and_after(rows, CRITERIA, title=f"eighth attribute: {attribute}", row_height=row_height)
+
+
+def medians_in_short(results: Figure3, attribute: str) -> pd.DataFrame:
+    """The medians of the criteria before and after, for one eighth attribute."""
+    return summary.medians_in_short(
+        [(f"{each}, ρ = {rho:g}", found) for (each, rho), found in results.items() if each == attribute], CRITERIA
+    )
+
+
+def medians(results: Figure3) -> pd.DataFrame:
+    """All medians, gains and spreads."""
+    return summary.medians([(f"{each}, ρ = {rho:g}", found) for (each, rho), found in results.items()], CRITERIA)
+
+
+def both_attributes(results: Figure3) -> pd.DataFrame:
+    """The median trace factor before and after: a row for each ρ, a column for each eighth attribute."""
+    columns: dict[str, list[str]] = {f"median of {WRITTEN['E_tr']}": [f"ρ = {rho:g}" for rho in _unique(results, 1)]}
+    for attribute in _unique(results, 0):
+        found = [("", each) for (name, _), each in results.items() if name == attribute]
+        columns[f"with {attribute}"] = list(summary.medians_in_short(found, ["E_tr"]).iloc[:, 1])
+    return pd.DataFrame(columns)
+
+
+def _unique(results: Figure3, place: int) -> list[str | float]:
+    return list(dict.fromkeys(key[place] for key in results))
+
+
+# -- spectra ---------------------------------------------------------------------------------------------------
+
+
+def leading_eigenvalues(kernel: Kernel, data: Array, count: int) -> Array:
+    """The ``count`` largest eigenvalues of K, largest first, by a Lanczos iteration from a fixed start.
+
+    Examples
+    --------
+    >>> points = np.linspace(0, 1, 30)[:, None]
+    >>> leading_eigenvalues(Gaussian(rho=1.0), points, 3).round(3)
+    array([25.721,  3.978,  0.288])
+    """
+    with threadpool_limits(1, user_api="blas"):
+        matrix = kernel.matrix(data)
+        if 3 * count >= len(matrix):
+            return np.asarray(np.linalg.eigvalsh(matrix)[::-1][:count], dtype=np.float64)
+        start = np.random.default_rng(0).standard_normal(len(matrix))
+        values = eigsh(matrix, count, which="LA", v0=start, ncv=2 * count + 20, tol=1e-7, return_eigenvectors=False)
+        return np.asarray(np.sort(values)[::-1], dtype=np.float64)
+
+
+@style.picture(
+    "fig-abalone-spectra",
+    caption="The largest eigenvalues of the kernel matrix for each ρ. What lies to the right of the dashed line is "
+    "beyond the reach of n landmark points.",
+    alt="Three falling curves on a logarithmic axis: the smaller ρ, the higher the curve begins and the faster it "
+    "falls.",
+)
+def figure_spectra(eigenvalues: Mapping[float, Array], n: int) -> Figure:
+    """The eigenvalues for each ρ on a logarithmic axis, with a line at n."""
+    figure, panels = style.subplots(height=3.2)
+    axes = panels[0, 0]
+    for (rho, spectrum), colour, dash in zip(eigenvalues.items(), style.CYCLE, style.DASHES, strict=False):
+        axes.plot(np.arange(1, len(spectrum) + 1), spectrum, label=rf"$\rho$ = {rho:g}", color=colour, linestyle=dash)
+    axes.set_yscale("log")
+    axes.axvline(n, color=style.REFERENCE, linewidth=0.9, linestyle=(0, (4, 2)), zorder=0.9)
+    axes.annotate(
+        f"$n$ = {n:,}", (n, 0.97), (4, 0), xycoords=("data", "axes fraction"), textcoords="offset points", va="top",
+        color=style.REFERENCE,
+    )  # fmt: skip
+    axes.legend()
+    style.label(axes, r"$k$", r"$\lambda_k(\mathbf{K})$")
+    return figure
+
+
+def spectrum_table(eigenvalues: Mapping[float, Array], n: int, N: int) -> pd.DataFrame:
+    """How fast the eigenvalues fall, and the share of the trace N in the first n."""
+    rows = []
+    for rho, spectrum in eigenvalues.items():
+        k = min(n, len(spectrum))
+        rows.append(
+            {
+                "": f"ρ = {rho:g}",
+                "largest eigenvalue": spectrum[0],
+                f"over that of number {k}": spectrum[0] / spectrum[k - 1],
+                f"share of the trace in the first {k}": percent(spectrum[:k].sum() / N),
+            }
+        )
+    return pd.DataFrame(rows)

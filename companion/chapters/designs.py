@@ -1,88 +1,300 @@
-"""Chapter 12: what landmarks are for."""
+"""Chapter 12: designs of experiments, and landmarks on a manifold (paper §1.1 and Conclusion)."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from ..experiments.config import Experiment
-from ..experiments.paper import SEED
-from ..experiments.problems import PROBLEMS, Problem
-from ..settings import setting
-from ..studies.models import FULL, Study
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+from scipy.stats import qmc
+
+import nystrom_lib as nl
+
+from ..experiments.outcome import Array
+from ..figures import style
+from ..settings import Settings, setting
+from ..wording import number
 from .base import Chapter
 from .lists import each_once
-from .on_problems import ALL, SMOKE, OnProblems, problems_setting
+
+#: The two objectives, by what the chapter calls a descent on them, and their methods of find_landmarks.
+OBJECTIVES: Mapping[str, Any] = {"descent on R": nl.RadialSKD, "descent on trace error": nl.TraceError}
+DESCENTS = {"descent on R": "radial-skd", "descent on trace error": "auto"}
+DESIGNS = ("uniform", "Latin hypercube", "Sobol", *DESCENTS)
+#: The designs to beat.
+CLASSICAL = ["Latin hypercube", "Sobol"]
+
+
+# -- parameters ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Parameters(OnProblems):
-    """What the chapter takes."""
+class DesignsParameters(Settings):
+    """The parameters of chapter 12."""
 
-    problems: tuple[str, ...] = problems_setting(ALL[:4])
-    task_N: int = setting(FULL.N, at_least=40, meaning="at most so many points to learn from and to test on")
-    task_n: tuple[int, ...] = setting(FULL.n, at_least=1, meaning="numbers of landmarks of the models")
-    rho_abalone: float = setting(FULL.rho_rings, above=0, meaning="ρ of the models of Abalone's rings")
-    rho_magic: float = setting(FULL.rho_class, above=0, meaning="ρ of the models of MAGIC's class")
-    splits: int = setting(FULL.splits, at_least=1, at_most=100, meaning="ways to split points into training and test")
-    design_n: tuple[int, ...] = setting((10, 20, 40), at_least=2, meaning="numbers of points of the designs")
-    design_rho: float = setting(10.0, above=0, meaning="ρ of the process the designs are for")
-    design_N: int = setting(2_000, at_least=50, meaning="points over which the variance is averaged")
+    N: int = setting(2_000, at_least=50, at_most=50_000, meaning="points over which the variance is averaged")
+    n: tuple[int, ...] = setting((10, 20, 40), at_least=2, meaning="numbers of points of the designs")
+    rho: float = setting(10.0, above=0, meaning="ρ of the process that the designs are for")
     noise: float = setting(0.01, above=0, meaning="variance of the noise, where there is noise")
-    seeds: int = setting(5, at_least=1, at_most=100, meaning="repetitions of each design")
-    pca_n: int = setting(30, at_least=2, at_most=500, meaning="landmarks of the kernel principal components")
-    pca_rho: float = setting(0.01, above=0, meaning="ρ of the kernel principal components")
-    worth_seeds: int = setting(3, at_least=1, meaning="uniform samples of each size, for what a landmark is worth")
-    seed: int = setting(SEED, at_least=0, meaning="seed of everything that is drawn")
+    seeds: int = setting(5, at_least=1, at_most=100, meaning="repetitions of each design and of each descent")
+    sphere_N: int = setting(2_000, at_least=20, at_most=50_000, meaning="number of data points on the sphere")
+    sphere_n: tuple[int, ...] = setting((12, 30, 60), at_least=2, meaning="numbers of landmarks on the sphere")
+    sphere_rho: float = setting(4.0, above=0, meaning="ρ on the sphere")
+    steps: int = setting(300, at_least=1, at_most=10**6, meaning="steps of each descent on the sphere")
+    shown: int = setting(40, at_least=2, at_most=500, meaning="landmarks in the picture of the globe")
+    seed: int = setting(7, at_least=0, meaning="seed of the points on the sphere and of the starts there")
 
     def check(self) -> None:
-        """Refuse what no single parameter shows."""
-        super().check()
-        each_once("task_n", self.task_n)
-        each_once("design_n", self.design_n)
-
-    def optimised(self) -> dict[tuple[str, str], Experiment]:
-        """The descents whose landmarks are weighed against uniform ones."""
-        return {(each.name, "uniform-trace"): self.tried(each, "uniform", "trace") for each in self.posed()}
-
-    def study(self) -> Study:
-        """The models."""
-        return Study(self.task_N, self.task_n, self.splits, self.rho_abalone, self.rho_magic, self.seed)
-
-    def experiments(self) -> list[Experiment]:
-        """All of them."""
-        return list(self.optimised().values())
-
-    def problem(self, name: str) -> Problem:
-        """One of them."""
-        return PROBLEMS[name]
+        """Refuse repeated values."""
+        each_once("n", self.n)
+        each_once("sphere_n", self.sphere_n)
 
 
 CHAPTER = Chapter(
     name="designs",
     number=12,
-    title="What landmarks are for",
-    section="paper, Conclusion",
-    parameters=Parameters,
+    title="Designs and manifolds",
+    section="paper §1.1, Conclusion",
+    parameters=DesignsParameters,
     profiles={
-        "quick": {
-            "problems": ("bigaussian-16",),
-            "task_N": 2_000,
-            "task_n": (25, 50),
-            "splits": 2,
-            "seeds": 3,
-            "recompute": 0,
-        },
+        "quick": {"seeds": 2, "sphere_n": (12, 30), "steps": 100},
         "smoke": {
-            **SMOKE,
-            "problems": ("bigaussian-16",),
-            "task_N": 120,
-            "task_n": (5, 10),
-            "splits": 1,
-            "design_n": (6, 10),
-            "design_N": 200,
-            "seeds": 2,
-            "pca_n": 8,
-            "worth_seeds": 2,
+            "N": 200, "n": (6, 10), "seeds": 2, "sphere_N": 200, "sphere_n": (6, 12), "steps": 20, "shown": 10,
         },
     },
+)  # fmt: skip
+
+
+# -- designs ---------------------------------------------------------------------------------------------------
+
+
+def in_square(points: Array) -> NDArray[np.bool_]:
+    """Which points lie in [0, 1]²."""
+    return np.asarray(((points >= 0.0) & (points <= 1.0)).all(axis=1))
+
+
+def in_bay(points: Array) -> NDArray[np.bool_]:
+    """Which points lie in [0, 1]² without a disc at its right side."""
+    return in_square(points) & (np.hypot(points[:, 0] - 1.0, points[:, 1] - 0.5) > 0.4)
+
+
+REGIONS: Mapping[str, Callable[[Array], NDArray[np.bool_]]] = {"square": in_square, "bay": in_bay}
+
+
+def grid(region: str, N: int) -> Array:
+    """N points spread evenly over a region: those of an unscrambled Sobol sequence that lie in it."""
+    points = np.asarray(qmc.Sobol(2, scramble=False).random(4 * 2 ** int(np.ceil(np.log2(N)))))
+    return np.ascontiguousarray(points[REGIONS[region](points)][:N])
+
+
+def design(method: str, region: str, n: int, kernel: nl.Kernel, data: Array, seed: int) -> Array:
+    """n points of a region to measure at; a landmark that left the region is replaced by its nearest data point."""
+    if method in DESCENTS:
+        with nl.threads(1):
+            moved = nl.find_landmarks(kernel, data, n, method=DESCENTS[method], seed=seed).sample
+        nearest = ((moved[:, None] - data[None]) ** 2).sum(axis=-1).argmin(axis=1)
+        return np.where(REGIONS[region](moved)[:, None], moved, data[nearest])
+    if method == "uniform":
+        return nl.uniform_sample(data, n, seed)
+    # Enough points that n are inside: a hypercube is drawn anew, a sequence is continued.
+    sobol = np.asarray(qmc.Sobol(2, rng=seed).random(4 * 2 ** int(np.ceil(np.log2(n)))))
+    cube = qmc.LatinHypercube(2, rng=seed)
+    for count in range(n, 4 * n):
+        drawn = np.asarray(cube.random(count)) if method == "Latin hypercube" else sobol[:count]
+        inside = drawn[REGIONS[region](drawn)]
+        if len(inside) >= n:
+            return np.ascontiguousarray(inside[:n])
+    raise ValueError(f"{method} has no {n} points in the region {region}.")
+
+
+def mean_variance(kernel: nl.Kernel, data: Array, sample: Array, noise: float = 0.0) -> float:
+    """The posterior variance of a Gaussian process measured at a sample, averaged over the data.
+
+    Without noise it is tr(K − K̂(S))/N.
+    """
+    if noise == 0.0:
+        return float(nl.NystromApproximation(kernel, sample).residuals(data).mean())
+    factor = cho_factor(kernel.matrix(sample) + noise * np.eye(len(sample)), lower=True)
+    block = kernel.matrix(sample, data)
+    return float(np.mean(kernel.diagonal(data) - (block * cho_solve(factor, block)).sum(axis=0)))
+
+
+def variances(p: DesignsParameters) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Mean posterior variance without and with noise: medians over the seeds by region and n, a column per design."""
+    kernel, rows = nl.Gaussian(rho=p.rho), []
+    for region in REGIONS:
+        data = grid(region, p.N)
+        for n in p.n:
+            for method in DESIGNS:
+                for seed in range(p.seeds):
+                    sample = design(method, region, n, kernel, data, seed)
+                    each = (mean_variance(kernel, data, sample, noise) for noise in (0.0, p.noise))
+                    rows.append((region, n, method, *each))
+    table = pd.DataFrame(rows, columns=["region", "n", "design", "clean", "noisy"])
+    medians = table.groupby(["region", "n", "design"])[["clean", "noisy"]].median().unstack("design")
+    return medians["clean"][list(DESIGNS)], medians["noisy"][list(DESIGNS)]
+
+
+def over_classical(table: pd.DataFrame, method: str = "descent on trace error") -> dict[str, float]:
+    """The variance of one design over the lower of the classical ones', by region and n."""
+    quotients = table[method] / table[CLASSICAL].min(axis=1)
+    return {f"{region}, n = {n}": float(value) for (region, n), value in quotients.items()}
+
+
+@style.picture(
+    "fig-uses-designs",
+    caption="Four designs on a square with a bay: a Latin hypercube, a Sobol sequence, and landmarks after a descent "
+    "on the radial SKD and on the trace error.",
+    alt="Four squares filled with grey points except for a half disc at the right side, and over them blue dots. The "
+    "dots of the Latin hypercube and of the Sobol sequence leave gaps; those of both descents are spread evenly and "
+    "follow the border of the bay.",
 )
+def figure_designs(p: DesignsParameters) -> Figure:
+    """The designs for the second number of points."""
+    data, n = grid("bay", p.N), p.n[min(1, len(p.n) - 1)]
+    figure, axes = style.subplots(1, 4, height=style.WIDTH / 4 + 0.3, sharey=True)
+    for panel, method in zip(axes[0], DESIGNS[1:], strict=True):
+        sample = design(method, "bay", n, nl.Gaussian(rho=p.rho), data, 0)
+        style.dots(panel, data[::3], linewidth=1.2)
+        panel.plot(*sample.T, "o", color=style.OPTIMISED, linestyle="none", markersize=4)
+        panel.set_aspect("equal")
+        style.label(panel, title=method)
+    return figure
+
+
+# -- the sphere ------------------------------------------------------------------------------------------------
+
+
+def lattice(n: int) -> Array:
+    """n points of a Fibonacci lattice: equal steps in height, the golden angle between consecutive points.
+
+    Examples
+    --------
+    >>> np.linalg.norm(lattice(5), axis=1).round(12)
+    array([1., 1., 1., 1., 1.])
+    """
+    height = 1.0 - (2.0 * np.arange(n) + 1.0) / n
+    angle = np.pi * (1.0 + 5.0**0.5) * np.arange(n)
+    radius = np.sqrt(1.0 - height**2)
+    return np.column_stack([radius * np.cos(angle), radius * np.sin(angle), height])
+
+
+def scattered(n: int, seed: int) -> Array:
+    """n points drawn uniformly from the sphere."""
+    return project(np.random.default_rng(seed).standard_normal((n, 3)))
+
+
+def clustered(N: int, seed: int) -> Array:
+    """N points: half of them around three places, half of them drawn uniformly."""
+    rng = np.random.default_rng(seed)
+    places = scattered(3, seed)[rng.integers(0, 3, N // 2)]
+    around = project(places + 0.3 * rng.standard_normal(places.shape))
+    return np.concatenate([around, scattered(N - N // 2, seed + 1)])
+
+
+def project(points: Array) -> Array:
+    """The nearest points of the sphere."""
+    nearest: Array = points / np.linalg.norm(points, axis=1, keepdims=True)
+    return nearest
+
+
+def tangent(points: Array, vectors: Array) -> Array:
+    """The components of vectors that are tangent to the sphere at points.
+
+    Examples
+    --------
+    >>> tangent(np.array([[0.0, 0.0, 1.0]]), np.array([[1.0, 2.0, 3.0]]))
+    array([[1., 2., 0.]])
+    """
+    along: Array = vectors - (vectors * points).sum(axis=1, keepdims=True) * points
+    return along
+
+
+def descend(objective: Any, start: Array, steps: int) -> Array:
+    """A descent that stays on the sphere: the tangent part of the gradient, a step by Adam, and a projection."""
+    move = nl.Adam().begin(objective, start)
+    sample = start
+    for step in range(steps):
+        sample = project(move(sample, 0.0, tangent(sample, objective.gradient(sample)), step / steps))
+    return sample
+
+
+@dataclass(frozen=True, eq=False)
+class Globe:
+    """Clustered data on the sphere, and samples by name with their trace errors."""
+
+    data: Array
+    samples: dict[str, Array]
+    errors: dict[str, float]
+
+    @property
+    def sentence(self) -> str:
+        """The errors in words, smallest last."""
+        order = sorted(self.errors.items(), key=lambda each: -each[1])
+        return "Trace errors over these data: " + ", ".join(f"{name} {number(error)}" for name, error in order) + "."
+
+
+def globe(p: DesignsParameters) -> Globe:
+    """Uniform landmarks, a lattice, and descents on both objectives, for clustered data."""
+    kernel, data = nl.Gaussian(rho=p.sphere_rho), clustered(p.sphere_N, p.seed)
+    start = nl.uniform_sample(data, p.shown, p.seed)
+    samples = {"uniform": start, "Fibonacci lattice": lattice(p.shown)}
+    samples |= {name: descend(f(kernel, data), start, p.steps) for name, f in OBJECTIVES.items()}
+    error = nl.TraceError(kernel, data).value
+    return Globe(data, samples, {name: error(sample) for name, sample in samples.items()})
+
+
+@style.picture(
+    "fig-sphere-globe",
+    caption="The near side of the sphere: data (grey), half of them around three places, and landmarks (blue): drawn "
+    "uniformly from the data, a Fibonacci lattice, and after a descent on the radial SKD and on the trace error.",
+    alt="Four discs filled with grey points that crowd around three places, and blue landmarks: uniform ones crowd "
+    "there too, those of the lattice are evenly spaced everywhere, those of both descents are evenly spaced and "
+    "closer together where the data are dense.",
+)
+def figure_globe(shown: Globe) -> Figure:
+    """The samples in parallel projection."""
+    up, around = np.radians((20.0, 30.0))
+    turn = np.array([[-np.sin(around), np.cos(around), 0.0],
+                     [-np.sin(up) * np.cos(around), -np.sin(up) * np.sin(around), np.cos(up)],
+                     [np.cos(up) * np.cos(around), np.cos(up) * np.sin(around), np.sin(up)]])  # fmt: skip
+
+    def near(points: Array) -> Array:
+        seen = points @ turn.T
+        front: Array = seen[seen[:, 2] > 0.0, :2]
+        return front
+
+    figure, axes = style.subplots(1, len(shown.samples), height=style.WIDTH / len(shown.samples) + 0.3)
+    angle = np.linspace(0.0, 2.0 * np.pi, 200)
+    for panel, (title, sample) in zip(axes[0], shown.samples.items(), strict=True):
+        panel.plot(np.cos(angle), np.sin(angle), color=style.REFERENCE, linewidth=0.8, linestyle="-")
+        style.dots(panel, near(shown.data)[::2], linewidth=1.2)
+        panel.plot(*near(sample).T, "o", color=style.OPTIMISED, linestyle="none", markersize=3.5)
+        panel.set_aspect("equal")
+        panel.set_axis_off()
+        panel.set_title(title)
+    return figure
+
+
+def against_lattice(p: DesignsParameters) -> pd.DataFrame:
+    """Trace errors over data spread evenly, medians over the starts: by n, the lattice, random points, descents."""
+    kernel, data = nl.Gaussian(rho=p.sphere_rho), lattice(p.sphere_N)
+    error, rows = nl.TraceError(kernel, data).value, []
+    for n in p.sphere_n:
+        starts = [scattered(n, p.seed + j) for j in range(p.seeds)]
+        row = {"n": n, "lattice": error(lattice(n)), "random": float(np.median([error(start) for start in starts]))}
+        for name, objective in OBJECTIVES.items():
+            f = objective(kernel, data)
+            row[name] = float(np.median([error(descend(f, start, p.steps)) for start in starts]))
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def over_lattice(table: pd.DataFrame, method: str = "descent on trace error") -> dict[str, float]:
+    """The error after a descent over that of the lattice, by n."""
+    return {f"n = {row['n']:.0f}": float(row[method] / row["lattice"]) for _, row in table.iterrows()}

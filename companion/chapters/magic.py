@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+
+import pandas as pd
+from matplotlib.figure import Figure
 
 from nystrom_lib import Gaussian
 
 from ..experiments.components import DataSource, Magic, part_of
 from ..experiments.config import Experiment, Record
 from ..experiments.paper import PAPER, SEED, value, values
+from ..figures import boxplots, style
+from ..results import summary
+from ..results.table import Results
 from ..settings import Settings, setting
+from ..wording import WRITTEN, percent
 from .base import Chapter
 from .lists import each_once, one_or_as_many
 
 #: The number of observations without the 115 duplicates.
 ALL = 18_905
+#: The columns of the results that the chapter shows.
+CRITERIA = ("R", "E_tr")
 
 
 @dataclass(frozen=True)
-class Parameters(Settings):
-    """What the chapter takes; the defaults are the paper's values."""
+class MagicParameters(Settings):
+    """The parameters of chapter 7; the defaults are the paper's values."""
 
     N: int = setting(ALL, at_least=2, at_most=ALL, meaning="number of observations; fewer are drawn at random")
     rho: float = setting(value(4, "kernel.rho"), above=0, meaning="kernel parameter ρ")
@@ -42,7 +52,7 @@ class Parameters(Settings):
     recompute: int = setting(2, at_least=0, meaning="stored repetitions to compute again, of each experiment")
 
     def check(self) -> None:
-        """Refuse what no single parameter shows."""
+        """Refuse repeated values, and lists of different lengths."""
         each_once("n", self.n)
         one_or_as_many("iterations", self.iterations, "n", self.n)
 
@@ -68,7 +78,7 @@ class Parameters(Settings):
         )
 
     def experiments(self) -> list[Experiment]:
-        """All of them."""
+        """The experiments of the chapter."""
         return [self.repetitions(n) for n in self.n]
 
 
@@ -77,7 +87,7 @@ CHAPTER = Chapter(
     number=7,
     title="The MAGIC data",
     section="paper §4.3",
-    parameters=Parameters,
+    parameters=MagicParameters,
     profiles={
         # A gradient is about as large as N², so fewer points want a longer step.
         "quick": {"N": 4000, "step": 1e-6, "m": 10, "recompute": 0},
@@ -92,3 +102,69 @@ CHAPTER = Chapter(
         },
     },
 )
+
+
+# -- many descents ---------------------------------------------------------------------------------------------
+
+#: The results by n.
+Figure4 = Mapping[int, Results]
+
+
+@style.picture(
+    "figure-4",
+    caption="Left: the radial SKD and the trace factor on the MAGIC data, before (orange) and after (blue) the "
+    "optimisation by SGD; a row is a value of n, and the dashed line the best possible factor, 1. Right: the decay of "
+    "the radial SKD during one descent with the largest n.",
+    alt="Left, four boxplot panels; in each the blue box, after optimisation, lies well below the orange one. Right, a "
+    "curve of the radial SKD that falls steeply at first, then slowly and with small ups and downs.",
+)
+def figure_4(results: Figure4) -> Figure:
+    """The criteria before and after the descent, and R along one descent with the last n."""
+    n, last = list(results.items())[-1]
+    rows = {f"$n$ = {each}": found.table for each, found in results.items()}
+    return boxplots.with_decay(rows, CRITERIA, last.curves["iteration"], last.curves["R"], title=f"$n$ = {n}")
+
+
+def medians_in_short(results: Figure4) -> pd.DataFrame:
+    """The medians of the criteria before and after."""
+    return summary.medians_in_short(_named(results), CRITERIA)
+
+
+def medians(results: Figure4) -> pd.DataFrame:
+    """All medians, gains and spreads."""
+    return summary.medians(_named(results), CRITERIA)
+
+
+def _named(results: Figure4) -> list[tuple[str, Results]]:
+    return [(f"n = {n}", found) for n, found in results.items()]
+
+
+def trace_factors(results: Figure4) -> pd.DataFrame:
+    """How often the trace factor improved, what is left of its excess over 1, and how well the order is kept."""
+    rows, E = [], WRITTEN["E_tr"]
+    for n, found in results.items():
+        change = summary.change(found, "E_tr")
+        before, after = change.medians
+        rows.append(
+            {
+                "": f"n = {n}",
+                "steps": found.experiment.descent.steps,
+                f"{E} improved in": percent(change.improved),
+                f"left of the excess of {E} over 1": percent((after - 1.0) / (before - 1.0)),
+                f"rank correlation of {E} before and after": (
+                    f"{summary.rank_correlation(change.before, change.after):.2f}"
+                ),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def second_half(results: Figure4) -> str:
+    """How much of the decrease of R came in the second half of the recorded descent."""
+    n, last = list(results.items())[-1]
+    values = last.curves["R"].to_numpy()
+    half = values[len(values) // 2]
+    return (
+        f"In the descent shown for n = {n}, {percent((half - values[-1]) / (values[0] - values[-1]))} of the total "
+        "decrease of $R$ came in the second half of the steps."
+    )

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nystrom_lib import Gaussian
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+import nystrom_lib as nl
 
 from ..choices import KERNEL_NAMES, METHODS, STARTS
 from ..experiments.components import File
+from ..figures import own_data as pictures
+from ..figures import style
 from ..settings import Settings, setting
 from ..studies import own_data
+from ..wording import FACTORS, NORMS, WITH_SAMPLE, markdown, number
 from .base import Chapter
 
 
 @dataclass(frozen=True)
-class Parameters(Settings):
-    """What the chapter takes; null has a value chosen, and the chapter says which and why."""
+class YourDataParameters(Settings):
+    """The parameters of chapter 13; null leaves a choice to a rule, which the chapter states."""
 
     file: str = setting(
         own_data.EXAMPLE,
@@ -36,25 +43,17 @@ class Parameters(Settings):
     seed: int = setting(0, at_least=0, meaning="seed of the initial sample and the batches")
 
     def check(self) -> None:
-        """The file must be there, and ρ be one that a kernel may have, before a kernel starts."""
+        """Refuse a missing file, and a ρ that no kernel may have."""
         own_data.locate(self.file)
         if self.rho is not None:
-            Gaussian(rho=self.rho)
+            nl.Gaussian(rho=self.rho)
 
     def request(self) -> own_data.Request:
-        """What is asked, of which file."""
-        source = File(
-            path=str(own_data.locate(self.file)),
-            columns=self.columns,
-            without=self.without,
-            missing=self.missing,
-            one_hot=self.one_hot,
-            header=self.header,
-            standardise=self.standardise,
-        )
-        return own_data.Request(
-            source, self.n, self.kernel, self.rho, self.method, self.start, self.iterations, seed=self.seed
-        )
+        """What to find landmarks for, and how."""
+        reading = ("columns", "without", "missing", "one_hot", "header", "standardise")
+        file = File(path=str(own_data.locate(self.file)), **{name: getattr(self, name) for name in reading})
+        finding = ("n", "kernel", "rho", "method", "start", "iterations", "seed")
+        return own_data.Request(file, **{name: getattr(self, name) for name in finding})
 
 
 CHAPTER = Chapter(
@@ -62,6 +61,80 @@ CHAPTER = Chapter(
     number=13,
     title="Your own data",
     section="your data",
-    parameters=Parameters,
+    parameters=YourDataParameters,
     profiles={"quick": {"iterations": 300}, "smoke": {"n": 5, "iterations": 50}},
 )
+
+
+def optimised(p: YourDataParameters) -> own_data.Optimised:
+    """The landmarks for the file."""
+    request = p.request()
+    dataset = request.source.load(p.seed)
+    return request.optimised(dataset, request.chosen(dataset))
+
+
+@style.picture(
+    "fig-your-data-landmarks",
+    caption="The data, the initial and the optimised landmark points, joined by lines (left), and the mean error of "
+    "uniform landmarks by their number, beside ours (right).",
+    alt="Left, data points as light dots with the initial landmarks as squares, the optimised ones as dots and lines "
+    "between them. Right, a falling curve of the error of uniform landmarks against their number, with the optimised "
+    "ones as a point and a dotted line.",
+)
+def figure_landmarks(found: own_data.Optimised) -> Figure:
+    """The landmarks, and the error against their number."""
+    return pictures.report(found)
+
+
+def describe(found: own_data.Optimised) -> str:
+    """The data: how many points, which columns, and what was left out."""
+    data = found.dataset
+    removed = "; ".join(f"{count:,} left out: {reason}" for reason, count in data.removed if count) or "no row left out"
+    scaled = "The columns were used as they are." if data.mean is None else "Each column was standardised."
+    return (
+        f"**{markdown(data.name)}**: N = {data.N:,} points with d = {data.d} coordinates "
+        f"({', '.join(map(markdown, data.columns))}); {removed}. {scaled}"
+    )
+
+
+def before_and_after(found: own_data.Optimised) -> pd.DataFrame:
+    """The errors that can be afforded, before and after, beside the smallest possible, and the factors of Eq. (8)."""
+    kernel, X, n = found.chosen.kernel, found.dataset.X, found.request.n
+    small = len(X) <= own_data.FULL_REPORT
+    norms = tuple(NORMS) if small else ("trace",)
+    before, after = (nl.nystrom_errors(kernel, X, each, norms) for each in (found.result.start, found.result.sample))
+    best = nl.best_rank_errors(kernel, X, n, norms) if small else None
+    rows = []
+    for norm in norms:
+        old, new = getattr(before, norm), getattr(after, norm)
+        least = getattr(best, norm) if best else np.nan
+        rows.append((WITH_SAMPLE[norm], old, new, least, new / old if old else np.nan))
+    for factor, (_, old, new, least, quotient) in zip(FACTORS.values() if small else (), list(rows), strict=False):
+        old, new = ((each / least if least else np.nan) for each in (old, new))
+        rows.append((WITH_SAMPLE[factor], old, new, 1.0, quotient))
+    head = ["criterion", "initial sample", "optimised sample", "best possible", "after / before"]
+    return pd.DataFrame(rows, columns=head)
+
+
+def in_short(found: own_data.Optimised) -> str:
+    """The trace error before and after, and how many uniform landmarks the same error takes."""
+    uniform, enough = found.equivalent
+    return (
+        f"The trace error went from {number(found.before, 4)} to {number(found.after, 4)}. Landmarks drawn uniformly "
+        f"would need {'' if enough else 'more than '}{uniform:,} for the same error, {uniform / found.request.n:.1f} "
+        "times as many."
+        + ("" if found.after < found.before else " It did not improve: try another ρ or more iterations.")
+    )
+
+
+def plane_in_short(found: own_data.Optimised) -> str:
+    """How much of the variance the picture shows."""
+    if found.dataset.d <= 2:
+        return "The picture shows all coordinates."
+    share = pictures.plane(found.dataset).share
+    return f"The plane of the picture contains {100 * share:.0f} % of the variance of the data."
+
+
+def first_landmarks(found: own_data.Optimised, count: int = 8) -> pd.DataFrame:
+    """The first of the landmarks, in the units of the file."""
+    return found.frame().head(count).rename(columns=markdown)

@@ -18,8 +18,8 @@ import numpy as np
 import nystrom_lib as nl
 
 from ..atomic_write import write_text
-from ..chapters.designs import Parameters as Uses
-from ..chapters.sphere import Parameters as Sphere
+from ..chapters import designs
+from ..chapters.on_problems import ALL, OnProblems
 from ..checkout import RESULTS
 from ..experiments.components import GradientDescent, StochasticGradientDescent
 from ..experiments.outcome import Array
@@ -28,7 +28,7 @@ from ..experiments.protocol import load_data
 from ..experiments.seeds import Axis, seed_for
 from ..results import provenance
 from ..results.archive import Archive
-from ..studies import curvature, sphere, uses
+from ..studies import curvature, uses
 from . import stochastic
 from .beyond import COMPUTED
 from .landmarks import FIGURES, Walks, initial_sample
@@ -156,17 +156,7 @@ def best_trace(name: str) -> float:
     return nl.best_rank_errors(experiment.kernel, np.asarray(load_data(experiment).X), experiment.n, "trace").trace
 
 
-def designs(p: Uses) -> dict[str, float]:
-    """X14."""
-    table = uses.designs(nl.Gaussian(rho=p.design_rho), p.design_n, p.design_N, p.seeds, p.noise)
-    medians = table.groupby(["region", "n", "way"])["variance"].median().unstack("way")
-    return {
-        f"{region}, n = {n}": float(row["descent"] / min(row["Latin hypercube"], row["Sobol"]))
-        for (region, n), row in medians.iterrows()
-    }
-
-
-def worth(p: Uses) -> dict[str, float]:
+def worth(p: OnProblems, seeds: int = 3) -> dict[str, float]:
     """X15."""
     stored, cases = Archive(RESULTS / "beyond"), {}
     for each in p.posed():
@@ -174,17 +164,7 @@ def worth(p: Uses) -> dict[str, float]:
         assert results is not None
         error = float(results.table.query("stage == 'optimised'")["trace"].median())
         data = each.points(p.most(each)).load(p.seed).X
-        cases[each.title] = uses.worth(nl.Gaussian(rho=each.rho), data, p.landmarks(each), error, p.worth_seeds, p.seed)
-    return cases
-
-
-def lattice(p: Sphere) -> dict[str, float]:
-    """X16."""
-    objective, cases = nl.TraceError(nl.Gaussian(rho=p.rho), sphere.lattice(p.N)), {}
-    for n in p.n:
-        starts = [sphere.scattered(n, p.seed + j) for j in range(p.seeds)]
-        ends = [objective.value(sphere.descend(objective, start, p.steps)) for start in starts]
-        cases[f"n = {n}"] = float(np.median(ends)) / objective.value(sphere.lattice(n))
+        cases[each.title] = uses.worth(nl.Gaussian(rho=each.rho), data, p.landmarks(each), error, seeds, p.seed)
     return cases
 
 
@@ -205,7 +185,12 @@ def main() -> int:
         }
     lists = [f'"{claim}": [\n' + ",\n".join(map(json.dumps, rows)) + "\n]" for claim, rows in checks.items()]
     write_text(FILE, "{\n" + ",\n".join([f'"about": {json.dumps(about)}', *lists]) + "\n}\n")  # a line for each row
-    cases = {"X14": designs(Uses()), "X15": worth(Uses()), "X16": lattice(Sphere())}
+    p = designs.DesignsParameters()
+    cases = {
+        "X14": designs.over_classical(designs.variances(p)[0]),
+        "X15": worth(OnProblems(problems=ALL[:4])),
+        "X16": designs.over_lattice(designs.against_lattice(p)),
+    }
     text = json.dumps({"about": about, "cases": cases}, indent=1, ensure_ascii=False)
     write_text(RESULTS / COMPUTED, f"{text}\n")
     return 0

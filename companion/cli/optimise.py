@@ -223,10 +223,10 @@ def _optimised(request: Request, jobs: int | None, client: Any) -> tuple[Optimis
     """The landmarks and the report."""
     import nystrom_lib as nl
 
-    from ..studies import large_data
+    from ..studies import own_data
 
     with progress_bar(desc="reading", unit=" rows", unit_scale=True) as bar:
-        dataset = large_data.load(request.source, request.seed, lambda rows: bar.update(rows - bar.n), client)
+        dataset = own_data.load(request.source, request.seed, lambda rows: bar.update(rows - bar.n), client)
     with nl.threads(jobs) if jobs else nullcontext(), _stop_on_ctrl_c() as stop:
         chosen = request.chosen(dataset)
         number = f"{request.n:,}" if request.tolerance is None else "few"

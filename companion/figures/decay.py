@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
 from . import style
@@ -16,35 +15,8 @@ R_ALONG = r"$R(\mathcal{S}^{(t)})$"
 
 
 @style.drawn
-def decay_curves(
-    curves: Mapping[str, tuple[ArrayLike, ArrayLike]],
-    *,
-    quantity: str = R_ALONG,
-    title: str = "",
-    height: float = 3.0,
-) -> Figure:
-    """One panel with a curve for each descent.
-
-    Parameters
-    ----------
-    curves : mapping of str to (iterations, values)
-        The descents, by the name that the legend gives them; a single one needs no legend.
-    quantity : str
-        What falls.
-    title : str
-        Whose decay it is.
-    height : float
-        Inches.
-    """
-    figure, axes = style.subplots(height=height)
-    panel(axes[0, 0], curves, quantity=quantity)
-    axes[0, 0].set_title(title)
-    return figure
-
-
-@style.drawn
 def panel(axes: Axes, curves: Mapping[str, tuple[ArrayLike, ArrayLike]], *, quantity: str = R_ALONG) -> None:
-    """The same in axes that are there already; logarithmic where the values span decades."""
+    """A curve (iterations, values) for each descent by name; logarithmic where the values span decades."""
     for place, (name, (iterations, values)) in enumerate(curves.items()):
         axes.plot(
             np.asarray(iterations),

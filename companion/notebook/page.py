@@ -229,6 +229,10 @@ class Page:
         self._origins.append([f"{about}: {' and '.join(origins)}", f"{each:,} each", some])
         return results
 
+    def add_origin(self, what: str, repetitions: str, again: str) -> None:
+        """Add a line to the table at the foot: stored results that are not those of an experiment."""
+        self._origins.append([what, repetitions, again])
+
     def _known(self) -> int:
         return sum(map(len, self._stored.values()))
 

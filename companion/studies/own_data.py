@@ -1,7 +1,4 @@
-"""A file of the reader's own: where it is, what is done with it, how to look at it, and the landmarks to take home.
-
-What ``nystrom optimise`` and chapter 13 do is here, once. They differ in how a run is stored and shown.
-"""
+"""Landmarks for a file of the reader's own, as chapter 13 and ``nystrom optimise`` find and describe them."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -25,30 +22,33 @@ from ..experiments.outcome import Array
 from ..experiments.seeds import Axis, seed_for
 from ..experiments.sums import BLOCK_ROWS
 from ..results import provenance
-from ..wording import FACTORS, NORMS, WITH_SAMPLE
-from . import large_data
 
 if TYPE_CHECKING:
     import pandas as pd
 
 #: A small file that comes with the notebooks, so that the chapter runs without one.
 EXAMPLE = "data/abalone_measurements.csv"
-
-#: Up to this many points the best possible errors, and all three norms for the chapter, are computed.
+#: Up to this many points the best possible errors, and for the chapter all three norms, are computed.
 FULL_REPORT = 5_500
-
-#: More landmarks than this are judged by the NEIGHBOURS nearest to each point, as ``find_landmarks`` does.
+#: Up to this many points a file is read into memory; of a larger .npy or Parquet file rows are read as needed.
+IN_MEMORY = 1_000_000
+#: Points from which errors are estimated where all would take more than about a second.
+ESTIMATED_FROM = 100_000
+#: With more landmarks than this, errors are computed from the NEIGHBOURS nearest to each point.
 EXACT, NEIGHBOURS = 4_000, 20
-GOT_WORSE = "The approximation got worse; the start is better and was kept."
 
-_LOOKED_AT = 5_000  # points that principal components are computed from, and that a picture shows
-_JUDGED = 2_048  # points on which uniform landmarks are compared with ours
-#: Up to so many uniform landmarks are tried: this many times n, and no more than that.
-_TIMES, _MOST = 20, 4_000
+_SECOND = 2e10  # multiplications in about a second on two cores
+_READ = 1_000  # reading a point takes about as long as this many
+_SHOWN = 5_000  # points in a picture
+_COMPARED = 2_048  # points on which uniform landmarks are compared with ours
+_TIMES, _MOST = 20, 4_000  # numbers of uniform landmarks tried: at most this many times n, and at most this many
+
+
+# -- reading ---------------------------------------------------------------------------------------------------
 
 
 def locate(file: str) -> Path:
-    """The file as seen from the present folder, or else from the folder of the notebooks."""
+    """The file as seen from the current folder, or else from the folder of the notebooks."""
     for folder in (Path(), NOTEBOOKS):
         place = folder / os.path.expanduser(file)  # unlike pathlib it accepts the name of an unknown user
         if place.is_file():
@@ -56,7 +56,86 @@ def locate(file: str) -> Path:
     raise ConfigurationError("file", f"is {file!r}, and there is no such file in {Path().resolve()}.")
 
 
-# -- what is done ----------------------------------------------------------------------------------------------
+def load(
+    file: components.File, seed: int, progress: Callable[[int], object] | None = None, cluster: Any = None
+) -> nl.datasets.Dataset:
+    """The data set of a file or folder; where rows are read as needed, its ``X`` is a ``Source``.
+
+    ``progress`` receives the number of rows read of a large file; ``cluster`` is a Dask client whose workers make the
+    passes over it.
+    """
+    path = Path(file.path).expanduser()
+    plain = {name: getattr(file, name) for name in ("path", "columns", "without", "missing", "standardise")}
+    others = [name for name, value in vars(file).items() if value != getattr(components.File(**plain), name)]
+    if path.is_dir():
+        if file.missing == "keep":
+            raise ValueError("missing='keep' cannot be had of a folder of Parquet files; allow missing='drop'.")
+        for name in others:
+            raise ValueError(
+                f"{name} is {getattr(file, name)!r}, which means nothing for a folder of Parquet files; leave it out."
+            )
+    elif others or file.missing == "keep" or not _is_large(file, path):
+        return file.load(seed)
+    source = nl.open_data(
+        path, columns=file.columns, without=file.without, standardise=file.standardise, missing=file.missing,
+        progress=progress, cluster=cluster,
+    )  # fmt: skip
+    small = len(source) <= IN_MEMORY
+    X: Any = source
+    if small:
+        X = source.all().astype(np.float64, copy=False)
+        X.flags.writeable = False
+    return nl.datasets.Dataset(
+        X=X,
+        name=path.name,
+        sha256=nl.datasets.sha256_of(X) if small else "not computed",
+        removed=(("rows with missing values", len(source.dropped)),) if file.missing == "drop" else (),
+        stand_in=False,
+        citation="your own data",
+        licence="not stated",
+        columns=source.columns,
+        source=path.name,
+        mean=source.mean,
+        scale=source.scale,
+    )
+
+
+def _is_large(file: components.File, path: Path) -> bool:
+    if path.suffix.lower() not in (".npy", ".parquet", ".pq"):
+        return False
+    try:
+        return len(nl.open_data(path, columns=file.columns, without=file.without)) > IN_MEMORY
+    except (ValueError, OSError):  # reported where the file is read
+        return False
+
+
+def some_points(X: Array | nl.Source, most: int = _SHOWN) -> Array:
+    """At most ``most`` of the points, evenly spread over the rows; of a source, drawn at random."""
+    if isinstance(X, nl.Source):
+        rng = np.random.default_rng(0)
+        return X.rows(rng.permutation(X.choose(most, rng))).astype(np.float64)
+    return np.asarray(X[:: max(1, -(-len(X) // most))], dtype=np.float64)
+
+
+def exact_is_cheap(N: int, n: int) -> bool:
+    """Whether the errors of all points cost no more than those of 100,000, or about a second.
+
+    Examples
+    --------
+    >>> [exact_is_cheap(N, n) for N, n in [(100_000, 1000), (1_000_000, 1000), (1_000_000, 100), (10**8, 1)]]
+    [True, False, True, False]
+    """
+    return N <= ESTIMATED_FROM or N * (n * n + _READ) <= _SECOND
+
+
+# -- landmarks -------------------------------------------------------------------------------------------------
+
+
+class Chosen(NamedTuple):
+    """The kernel, and why it is this one."""
+
+    kernel: nl.Kernel
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -73,8 +152,8 @@ class Request:
     seconds: float | None = None
     seed: int = 0
     exact: bool = False  # the errors from all points, however many
-    tries: int = 1  # descents from as many seeds, of which the best is kept
-    tolerance: float | None = None  # the relative error allowed, which then decides n
+    tries: int = 1  # seeds to try, of which the best is kept
+    tolerance: float | None = None  # the relative error allowed, which then determines n
 
     def chosen(self, dataset: nl.datasets.Dataset) -> Chosen:
         """The kernel, with ρ by the median rule unless it is given."""
@@ -82,7 +161,7 @@ class Request:
             raise ValueError(f"n is {self.n}; it must be from 1 to {dataset.N}, the number of data points.")
         rho = nl.median_rho(dataset.X, self.seed) if self.rho is None else self.rho
         rule = "1 over the median squared distance of the data" if self.rho is None else "as given"
-        return Chosen(kernel_by_name(self.kernel, rho), rho, f"ρ = {rho:g}, {rule}.")
+        return Chosen(kernel_by_name(self.kernel, rho), f"ρ = {rho:g}, {rule}.")
 
     def optimised(
         self,
@@ -92,49 +171,39 @@ class Request:
         watch: Callable[[float, float], object] | None = None,
         cluster: Any = None,
     ) -> Optimised:
-        """The landmarks, and the trace error before and after; of several tries those with the smallest error."""
-        how: dict[str, Any] = {name: getattr(self, name) for name in ("method", "start", "seconds", "iterations")}
+        """The landmarks; of several tries those with the smallest trace error."""
+        kernel, X = chosen.kernel, dataset.X
+        how: dict[str, Any] = {name: getattr(self, name) for name in ("method", "seconds", "iterations")}
+        called: dict[str, Any] = {"progress": progress, "watch": watch}
         if self.tolerance is not None:
-            del how["start"]
-            how |= {"tolerance": self.tolerance, "progress": progress, "watch": watch}
-            result = nl.find_landmarks(chosen.kernel, dataset.X, seed=self.seed, **how)
+            result = nl.find_landmarks(kernel, X, tolerance=self.tolerance, seed=self.seed, **how, **called)
             return Optimised(replace(self, n=len(result.sample)), dataset, chosen, result, cluster)
+        how["start"] = self.start
         seeds = range(self.seed, self.seed + self.tries)
         if cluster is not None and self.tries > 1:
             from ..running.cluster import found_there
 
-            found = found_there(cluster, chosen.kernel, dataset.X, self.n, seeds, how)
+            results = found_there(cluster, kernel, X, self.n, seeds, how)
         else:
-            how |= {"progress": progress, "watch": watch}
-            found = [nl.find_landmarks(chosen.kernel, dataset.X, self.n, seed=seed, **how) for seed in seeds]
-        each = [Optimised(self, dataset, chosen, result, cluster) for result in found]
+            results = [nl.find_landmarks(kernel, X, self.n, seed=seed, **how, **called) for seed in seeds]
+        found = [Optimised(self, dataset, chosen, result, cluster) for result in results]
         if self.tries == 1:
-            return each[0]
-        best = min(range(self.tries), key=lambda k: each[k].after)
-        why = f"The best of {self.tries} tries, by the trace error: the one with seed {seeds[best]}."
-        result = replace(each[best].result, reasons=(*each[best].result.reasons, why))
-        return replace(each[best], result=result)
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """The kernel, and why it is this one."""
-
-    kernel: nl.Kernel
-    rho: float
-    reason: str
+            return found[0]
+        best = min(range(self.tries), key=lambda k: found[k].after)
+        reason = f"The best of {self.tries} tries, by the trace error: the one with seed {seeds[best]}."
+        return found[best].with_result(reason)
 
 
 @dataclass(frozen=True)
 class Optimised:
-    """The landmarks, and how they came about; what costs much is computed when it is asked for, once."""
+    """The landmarks and how they were found; errors are computed when they are first asked for."""
 
     request: Request
     dataset: nl.datasets.Dataset
     chosen: Chosen
     result: nl.Landmarks
     cluster: Any = None  #: a Dask client whose workers make the passes over the data
-    stopped: bool = False  #: whether the user is waiting for the end: then errors are estimated from few points
+    stopped: bool = False  #: whether the user waits for the end: then errors are estimated from few points
 
     @property
     def reasons(self) -> tuple[str, ...]:
@@ -147,29 +216,32 @@ class Optimised:
         return self.dataset.in_original_units(self.result.sample)
 
     def frame(self) -> pd.DataFrame:
-        """The landmarks as rows of the file might have them, a column for each of the data's."""
+        """The landmarks in the units of the file, with its columns."""
         import pandas as pd
 
         return pd.DataFrame(self.landmarks, columns=list(self.dataset.columns))
 
     def save(self, folder: Path) -> None:
-        """Leave ``landmarks.npy`` (as optimised) and ``landmarks.csv`` (in the file's units) in a folder."""
+        """Write ``landmarks.npy`` (as optimised) and ``landmarks.csv`` (in the units of the file) to a folder."""
         write_array(folder / "landmarks.npy", self.result.sample)
         write_text(folder / "landmarks.csv", self.frame().to_csv(index=False))
 
+    def with_result(self, reason: str, **changes: Any) -> Optimised:
+        """The same with changes of the result and a reason for them."""
+        return replace(self, result=replace(self.result, reasons=(*self.result.reasons, reason), **changes))
+
     def or_start(self) -> Optimised:
-        """This, or the start if its trace error is smaller: the two were compared on some of the points only."""
+        """This, or the start if its trace error is smaller: the descent compared the two on some points only."""
         if self.after <= self.before:
             return self
-        reasons = (*self.result.reasons, GOT_WORSE)
-        start, error = self.result.start, self.result.start_error
-        return replace(self, result=replace(self.result, sample=start, error=error, reasons=reasons))
+        reason = "The approximation got worse; the start is better and was kept."
+        return self.with_result(reason, sample=self.result.start, error=self.result.start_error)
 
-    # what it is worth
+    # errors
 
     @property
     def before(self) -> float:
-        """The trace error of the sample the descent began at."""
+        """The trace error of the initial sample."""
         return float(self._before.trace)
 
     @property
@@ -179,7 +251,7 @@ class Optimised:
 
     @property
     def estimate(self) -> nl.Estimate | None:
-        """How sure ``after`` is, where it is an estimate; ``before`` is then from the same points."""
+        """The interval of ``after``, where it is an estimate; ``before`` is then from the same points."""
         estimate: nl.Estimate | None = self._after.estimate
         return estimate
 
@@ -192,22 +264,18 @@ class Optimised:
         return self._errors(self.result.sample) if self.result.sample is not self.result.start else self._before
 
     def _errors(self, sample: Array) -> Any:
-        points = None
-        if self.stopped and self.dataset.N > _JUDGED:
-            points = _JUDGED
-        elif not self.request.exact and not large_data.exact_is_cheap(self.dataset.N, self.request.n):
-            points = large_data.POINTS
+        X: Any = self.dataset.X
+        N, points = self.dataset.N, None
+        if self.stopped and N > _COMPARED:
+            points = _COMPARED
+        elif not self.request.exact and not exact_is_cheap(N, self.request.n):
+            points = ESTIMATED_FROM
+        if not isinstance(X, nl.Source) and N > BLOCK_ROWS:
+            X = nl.open_data(X, cluster=self.cluster)
         return nl.nystrom_errors(
-            self.chosen.kernel, self._everything, sample, "trace", points=points,
-            seed=self.request.seed, neighbours=NEIGHBOURS if self._by_nearest else None,
+            self.chosen.kernel, X, sample, "trace", points=points, seed=self.request.seed,
+            neighbours=NEIGHBOURS if self._by_nearest else None,
         )  # fmt: skip
-
-    @property
-    def _everything(self) -> Any:
-        """The points as one pass goes over them, by blocks, on whatever machines."""
-        X = self.dataset.X
-        several = not large_data.is_large(self.dataset) and self.dataset.N > BLOCK_ROWS
-        return nl.open_data(X, cluster=self.cluster) if several else X
 
     @property
     def _by_nearest(self) -> bool:
@@ -215,7 +283,7 @@ class Optimised:
 
     @cached_property
     def best(self) -> float | None:
-        """The smallest trace error of any matrix of rank n; None where that would cost too much."""
+        """The smallest trace error of any matrix of rank n; None where it would cost too much."""
         if self.dataset.N > FULL_REPORT:
             return None
         return nl.best_rank_errors(self.chosen.kernel, self.dataset.X, self.request.n, "trace").trace
@@ -230,39 +298,42 @@ class Optimised:
         """An upper confidence bound of the trace error; the error itself where it is exact."""
         return self.after if self.estimate is None else self.estimate.bounds[1]
 
-    @cached_property
-    def least(self) -> Array:
-        """The smallest mean error possible for n = 0, 1, …, estimated from some of the points."""
-        kernel, points = self.chosen.kernel, thinned(self.dataset.X, _JUDGED)
-        eigenvalues = np.linalg.eigvalsh(kernel.matrix(points))
-        tails: Array = np.cumsum(np.maximum(eigenvalues, 0.0))[::-1] / len(points)
-        return tails
-
     @property
     def factor(self) -> float | None:
         """E_tr of Eq. (8), where the best error is known and not zero."""
         return self.after / self.best if self.best else None
 
+    # uniform landmarks for the same error
+
+    def _mean_error(self, sample: Array) -> float:
+        """The mean error of a sample over some of the points."""
+        approximation = nl.LocalApproximation if self._by_nearest else nl.NystromApproximation
+        return float(approximation(self.chosen.kernel, sample).residuals(some_points(self.dataset.X, _COMPARED)).mean())
+
+    @cached_property
+    def ours(self) -> float:
+        """The mean error of the landmarks, on the points on which ``uniform`` is computed."""
+        return self._mean_error(self.result.sample)
+
     @cached_property
     def uniform(self) -> dict[int, float]:
-        """The mean error of uniform landmarks by their number: so many that it falls to ours, or the most tried.
+        """The mean error of uniform landmarks by their number, up to one that is enough, or the most tried.
 
-        Samples contain one another, so that the error falls from each to the next; bisection finds the place.
+        Each sample contains the smaller ones, so that the error falls with the number; bisection finds the place.
         """
-        X, n = self.dataset.X, self.request.n
+        X: Any = self.dataset.X
+        n = self.request.n
         most = min(len(X), _TIMES * n, max(_MOST, 4 * n if self._by_nearest else n))
-        seed = seed_for(self.request.seed, Axis.DATA)
-        if large_data.is_large(self.dataset):
-            candidates = large_data.some(X, most, np.random.default_rng(seed))
+        rng = np.random.default_rng(seed_for(self.request.seed, Axis.DATA))
+        if isinstance(X, nl.Source):
+            candidates = X.rows(rng.permutation(X.choose(most, rng))).astype(np.float64)
         else:
-            chosen = np.random.default_rng(seed).choice(len(X), most, replace=False)
-            candidates = np.asarray(X[chosen], dtype=np.float64)
-        points = thinned(X, _JUDGED)
+            candidates = np.asarray(X[rng.choice(len(X), most, replace=False)], dtype=np.float64)
         errors: dict[int, float] = {}
 
         def error(m: int) -> float:
             if m not in errors:
-                errors[m] = self._mean(candidates[:m], points)
+                errors[m] = self._mean_error(candidates[:m])
             return errors[m]
 
         low, high = 1, n
@@ -273,36 +344,34 @@ class Optimised:
             low, high = (low, middle) if error(middle) <= self.ours else (middle, high)
         return dict(sorted(errors.items()))
 
-    @cached_property
-    def ours(self) -> float:
-        """The mean error of our landmarks on the same points."""
-        return self._mean(self.result.sample, thinned(self.dataset.X, _JUDGED))
-
-    def _mean(self, sample: Array, points: Array) -> float:
-        """The mean error at these points, of the kind that n landmarks are judged by."""
-        judged = nl.LocalApproximation if self._by_nearest else nl.NystromApproximation
-        return float(judged(self.chosen.kernel, sample).residuals(points).mean())
-
     @property
     def equivalent(self) -> tuple[int, bool]:
-        """How many uniform landmarks the same error takes, and whether so many were enough."""
+        """How many uniform landmarks the same error takes, and whether that many were enough."""
         enough = [m for m, error in self.uniform.items() if error <= self.ours]
         return (min(enough), True) if enough else (max(self.uniform), False)
 
+    @cached_property
+    def least(self) -> Array:
+        """The smallest mean error possible for n = 0, 1, …, estimated from some of the points."""
+        points = some_points(self.dataset.X, _COMPARED)
+        eigenvalues = np.linalg.eigvalsh(self.chosen.kernel.matrix(points))
+        tails: Array = np.cumsum(np.maximum(eigenvalues, 0.0))[::-1] / len(points)
+        return tails
+
     def record(self) -> dict[str, Any]:
-        """Everything that was done, as plain data."""
+        """Everything that was done, as plain data; no error is computed for the record."""
         data, request, kernel = self.dataset, self.request, self.chosen.kernel
-        known = vars(self)  # nothing is computed for the record's sake
+        names = ("method", "start", "iterations", "seconds", "seed")
+        found = {name: getattr(request, name) for name in names} | {"steps": self.result.steps}
+        found |= {"tries": request.tries} if request.tries > 1 else {}
+        found |= {} if request.tolerance is None else {"tolerance": request.tolerance}
+        trace = {"before": self.before, "after": self.after, "best_possible": vars(self).get("best")}
+        trace |= {} if self.estimate is None else {"after_is_estimated": asdict(self.estimate)}
         return {
             "what": "landmark points in the units of the file, a row each, columns in the order given here",
             "columns": list(data.columns),
             "n": request.n,
-            "trace": {
-                "before": self.before,
-                "after": self.after,
-                "best_possible": known.get("best"),
-                **({} if self.estimate is None else {"after_is_estimated": asdict(self.estimate)}),
-            },
+            "trace": trace,
             "standardisation": {
                 "done": data.mean is not None,
                 "mean": np.broadcast_to(0.0 if data.mean is None else data.mean, data.d).tolist(),
@@ -311,93 +380,8 @@ class Optimised:
             },
             "kernel": {"name": kernel.name, **kernel.parameters},
             "choices": list(self.reasons),
-            "find_landmarks": {
-                "method": request.method,
-                **({} if request.tolerance is None else {"tolerance": request.tolerance}),
-                "start": request.start,
-                "iterations": request.iterations,
-                "seconds": request.seconds,
-                "seed": request.seed,
-                **({"tries": request.tries} if request.tries > 1 else {}),
-                "steps": self.result.steps,
-            },
+            "find_landmarks": found,
             "file": request.source.to_plain(),
             "data": provenance.describe(data),
             "environment": provenance.environment(),
         }
-
-
-# -- how to look at it -----------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Plane:
-    """A plane to look at points in: their two coordinates, or the first two principal components.
-
-    Attributes
-    ----------
-    centre : array, (d,)
-        What becomes the origin.
-    axes : array, (d, 2)
-        The two directions.
-    labels : tuple of str
-        What to write along them.
-    share : float
-        Which part of the data's variance lies in it.
-    """
-
-    centre: Array
-    axes: Array
-    labels: tuple[str, str]
-    share: float
-
-    def __call__(self, points: Array) -> Array:
-        """Points in the plane; any shape whose last axis is d."""
-        shown: Array = (np.asarray(points, dtype=np.float64) - self.centre) @ self.axes
-        return shown
-
-
-def plane(dataset: nl.datasets.Dataset) -> Plane:
-    """The plane for these data; with one column, that column and nothing across it."""
-    d = dataset.d
-    if d <= 2:
-        names = (*dataset.columns, "")[:2]
-        return Plane(np.zeros(d), np.eye(d, 2), (names[0], names[1]), 1.0)
-    some = thinned(dataset.X)
-    centre = some.mean(axis=0)
-    _, lengths, directions = np.linalg.svd(some - centre, full_matrices=False)
-    axes = directions[:2].T
-    # a principal component has no sign of its own: its largest entry is made positive
-    axes = axes * np.sign(axes[np.abs(axes).argmax(axis=0), [0, 1]])
-    share = float(np.sum(lengths[:2] ** 2) / np.sum(lengths**2))
-    return Plane(centre, axes, ("first principal component", "second principal component"), share)
-
-
-def thinned(data: Array | nl.Source, most: int = _LOOKED_AT) -> Array:
-    """At most so many of the points, evenly spread over the rows; of a source, drawn at random."""
-    if isinstance(data, nl.Source):
-        return large_data.some(data, most, np.random.default_rng(0))
-    return np.asarray(data[:: max(1, -(-len(data) // most))], dtype=np.float64)
-
-
-def before_and_after(optimised: Optimised) -> pd.DataFrame:
-    """The errors that can be afforded, before and after, beside the smallest possible, and the factors E of Eq. (8)."""
-    import pandas as pd
-
-    kernel, X, n = optimised.chosen.kernel, optimised.dataset.X, optimised.request.n
-    small = len(X) <= FULL_REPORT
-    norms = tuple(NORMS) if small else ("trace",)
-    samples = (optimised.result.start, optimised.result.sample)
-    before, after = (nl.nystrom_errors(kernel, X, sample, norms) for sample in samples)
-    best = nl.best_rank_errors(kernel, X, n, norms) if small else None
-    rows = []
-    for norm in norms:
-        old, new = getattr(before, norm), getattr(after, norm)
-        least = getattr(best, norm) if best else np.nan
-        rows.append((WITH_SAMPLE[norm], old, new, least, new / old if old else np.nan))
-    for norm, factor in FACTORS.items() if small else ():
-        least = getattr(best, norm)
-        old, new = (getattr(errors, norm) / least if least else np.nan for errors in (before, after))
-        rows.append((WITH_SAMPLE[factor], old, new, 1.0, new / old if old else np.nan))
-    head = ["criterion", "initial sample", "optimised sample", "best possible", "after / before"]
-    return pd.DataFrame(rows, columns=head)

@@ -5,12 +5,13 @@ import pandas as pd
 import pytest
 
 import nystrom_lib as nl
+from companion.chapters import designs
 from companion.checkout import RESULTS
 from companion.claims import beyond
 from companion.experiments.problems import BEYOND
 from companion.results.table import Results
 from companion.running.verifying import verify
-from companion.studies import arena, converged, sphere, uses
+from companion.studies import arena, converged
 from companion.wording import percent
 
 from ..lock import locked
@@ -81,21 +82,21 @@ def test_the_methods_are_compared_at_each_budget() -> None:
 
 
 def test_the_mean_variance_is_the_trace_error_and_grows_with_noise() -> None:
-    kernel, data = nl.Gaussian(rho=10.0), uses.evenly("square", 100)
+    kernel, data = nl.Gaussian(rho=10.0), designs.grid("square", 100)
     sample = data[:7]
     exact = np.mean([1.0 - k @ np.linalg.solve(kernel.matrix(sample), k) for k in kernel.matrix(data, sample)])
-    assert uses.mean_variance(kernel, data, sample) == pytest.approx(exact, rel=1e-9)
-    assert uses.mean_variance(kernel, data, sample, 1e-9) == pytest.approx(exact, rel=1e-6)
-    assert uses.mean_variance(kernel, data, sample, 0.5) > exact
+    assert designs.mean_variance(kernel, data, sample) == pytest.approx(exact, rel=1e-9)
+    assert designs.mean_variance(kernel, data, sample, 1e-9) == pytest.approx(exact, rel=1e-6)
+    assert designs.mean_variance(kernel, data, sample, 0.5) > exact
 
 
 def test_a_descent_along_the_sphere_stays_on_it_and_goes_down() -> None:
-    objective = nl.TraceError(nl.Gaussian(rho=4.0), sphere.lattice(300))
-    start = sphere.scattered(10, 0)
-    end = sphere.descend(objective, start, 60)
+    objective = nl.TraceError(nl.Gaussian(rho=4.0), designs.lattice(300))
+    start = designs.scattered(10, 0)
+    end = designs.descend(objective, start, 60)
     np.testing.assert_allclose(np.linalg.norm(end, axis=1), 1.0, rtol=1e-14)
     assert objective.value(end) < 0.95 * objective.value(start)
-    gradient = sphere.along(end, objective.gradient(end))
+    gradient = designs.tangent(end, objective.gradient(end))
     np.testing.assert_allclose((gradient * end).sum(axis=1), 0.0, atol=1e-10)
 
 

@@ -12,8 +12,8 @@ import pytest
 from bs4 import BeautifulSoup
 from matplotlib.figure import Figure
 
-from companion.chapters import bigaussian
-from companion.figures import boxplots, decay, slider, spectra, style
+from companion.chapters import abalone, bigaussian
+from companion.figures import boxplots, decay, slider, style
 
 RNG = np.random.default_rng(7)
 POINTS = RNG.uniform(-1, 1, (2000, 2))
@@ -38,13 +38,19 @@ def descent(data: np.ndarray, path: np.ndarray, t: np.ndarray, values: np.ndarra
     return bigaussian.RecordedDescent(1.0, data, t, path, values, values)
 
 
+def curves(named: dict[str, tuple[np.ndarray, np.ndarray]]) -> Figure:
+    figure, axes = style.subplots()
+    decay.panel(axes[0, 0], named)
+    return figure
+
+
 T = np.arange(0, 1305, 5)
 PICTURES: dict[str, Callable[[], Figure]] = {
     "boxplots": lambda: boxplots.before_and_after({f"$n$ = {n}": table(900 + n, decades=4.0) for n in (20, 80)}),
     "with decay": lambda: boxplots.with_decay({"a": table(200), "b": table(201)}, ("R", "E_tr"), T, np.exp(-T / 99)),
-    "decay": lambda: decay.decay_curves({"one": (T, 1000.0 - T / 2), "two": (T, np.exp(-T / 100))}),
+    "decay": lambda: curves({"one": (T, 1000.0 - T / 2), "two": (T, np.exp(-T / 100))}),
     "paths": lambda: bigaussian.figure_1(descent(POINTS, walk(261, 50), T, np.exp(-T / 300))).figure,
-    "spectra": lambda: spectra.spectra({"one": 2.0 ** -np.arange(30), "two": 1.5 ** -np.arange(30)}, n=10),
+    "spectra": lambda: abalone.figure_spectra({1.0: 2.0 ** -np.arange(30), 2.0: 1.5 ** -np.arange(30)}, 10).figure,
 }
 
 
@@ -79,7 +85,7 @@ def test_a_box_has_the_quartiles_and_every_outlier() -> None:
 
 def test_curves_paths_and_spectra_carry_their_numbers() -> None:
     t, values = np.arange(5), np.array([5.0, 4.0, 3.0, 2.5, 2.0])
-    (line,) = decay.decay_curves({"one": (t, values)}).axes[0].lines
+    (line,) = curves({"one": (t, values)}).axes[0].lines
     assert np.array_equal(line.get_xydata(), np.column_stack([t, values]))
     data, path = RNG.random((30, 2)), walk(5, 4)
     by_label = {
@@ -89,7 +95,7 @@ def test_curves_paths_and_spectra_carry_their_numbers() -> None:
     assert np.array_equal(by_label[style.SAMPLES["optimised"]].get_xydata(), path[-1])
     assert np.array_equal(by_label["data"].get_xydata()[::3], data)
     assert np.array_equal(by_label["path"].get_xydata()[:5], path[:, 0])
-    drawn = spectra.spectra({"one": values}, n=3).axes[0]
+    drawn = abalone.figure_spectra({1.0: values}, 3).figure.axes[0]
     assert np.array_equal(drawn.lines[0].get_xydata(), np.column_stack([np.arange(1, 6), values]))
     assert drawn.get_yscale() == "log"
 

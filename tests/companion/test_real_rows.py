@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 
 import nystrom_lib as nl
+from companion.checkout import RESULTS
 from companion.studies import real_rows
+from nystrom_lib.datasets._miniboone import SAMPLE_SHA256
 
 
 @pytest.fixture(scope="module")
@@ -28,3 +30,15 @@ def test_the_norm_is_that_of_all_pairs(stand_in: np.ndarray, monkeypatch: pytest
     monkeypatch.setattr(real_rows, "N", 300)
     exact = nl.squared_frobenius_norm(real_rows.KERNEL, X) / 300**2
     assert list(real_rows.squared_norm(X).values()) == pytest.approx([exact] * 3, rel=1e-12)
+
+
+def test_the_stored_results_are_those_of_the_public_sample() -> None:
+    stored = real_rows.load(RESULTS)
+    assert stored is not None and stored["about"]["commit"] and not stored["about"]["dirty"]
+    assert stored["data"][real_rows.REAL]["source"].endswith(SAMPLE_SHA256)
+    assert stored["data"][real_rows.REAL]["N"] == real_rows.ROWS and len(stored["rows"]) == 2 * real_rows.SPLITS
+    assert stored["stand_in_norm"] == pytest.approx(267800157.24311098 / real_rows.N**2, rel=1e-12)
+    # an interval of the stand-in, computed again
+    X = real_rows.draw(nl.datasets.miniboone(stand_in="always").X, 0)
+    assert real_rows.squared_norm(X) == pytest.approx(stored["stand_in_norms"][0], rel=1e-9)
+    assert set(real_rows.cases(stored)) == {"X25", "X26", "X27", "X28"}

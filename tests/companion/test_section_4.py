@@ -12,7 +12,6 @@ from companion.experiments.components import BiGaussian, Magic, Part, Stochastic
 from companion.experiments.config import Experiment, Record
 from companion.experiments.paper import PAPER
 from companion.results.table import Results
-from companion.studies import large_descent
 from nystrom_lib import Gaussian
 
 SMALL = Experiment(
@@ -74,9 +73,9 @@ def test_a_part_of_the_data_is_a_draw_from_it() -> None:
 
 
 def test_first_steps_agree_with_the_whole_descent_and_a_change_shows(small: Results) -> None:
-    assert "t = 0, 10, 20" in large_descent.check_first_steps(small, 20)
+    assert "t = 0, 10, 20" in miniboone.check_first_steps(small, 20)
     curve = small.outcomes[0].arrays["curve"].copy()
     curve[1, 2] *= 1 + 1e-6
     wrong = dataclasses.replace(small.outcomes[0], arrays={"curve": curve})
     with pytest.raises(VerificationError, match="R after 20 steps"):
-        large_descent.check_first_steps(Results({**small.outcomes, 0: wrong}, small.provenance), 20)
+        miniboone.check_first_steps(Results({**small.outcomes, 0: wrong}, small.provenance), 20)

@@ -17,7 +17,7 @@ UNCOMPARED = {
     "page.foot()": "where, when and how long the chapter ran",
     "costs.against(": "times on this machine",
     "costs.exponents(": "powers fitted to times on this machine",
-    "large_descent.time_pieces(": "times on this machine",
+    "chapter.time_pieces(": "times on this machine",
     "ways.comparison(": "the digits that rounding leaves, which differ from processor to processor",
     "ways.trace_errors(": "the digits that rounding leaves, which differ from processor to processor",
     "chapter.digits(": "the digits that rounding leaves, which differ from processor to processor",
