@@ -30,6 +30,7 @@ from ..checkout import ROOT
 from ..wording import unbroken
 from . import equations, numbers
 from .lightening import lighten
+from .stacking import stack
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -275,6 +276,7 @@ def search_prose(app: Sphinx) -> None:
 def _lighten(app: Sphinx, exception: Exception | None) -> None:
     if exception is None and app.builder.format == "html":
         lighten(Path(app.outdir))
+        stack(Path(app.outdir))
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

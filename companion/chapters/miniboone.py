@@ -147,7 +147,7 @@ def figure_rows(stored: Mapping[str, Any]) -> Figure:
     colours = dict(zip(stored["curves"], style.CYCLE, strict=False))
     for row in stored["rows"]:
         axes[0, 1].plot(
-            ["before", "after"], [row["test before"], row["test after"]], "o-", color=colours[row["data"]],
+            ["before", "after"], [row["test before"], row["test after"]], marker="o", color=colours[row["data"]],
             linestyle=style.DASHES[list(colours).index(row["data"])],
         )  # fmt: skip
     style.label(axes[0, 1], y=r"mean of $K-\hat{K}$ on test rows")
