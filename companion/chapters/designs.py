@@ -236,7 +236,12 @@ class Globe:
     def sentence(self) -> str:
         """The errors in words, smallest last."""
         order = sorted(self.errors.items(), key=lambda each: -each[1])
-        return "Trace errors over these data: " + ", ".join(f"{name} {number(error)}" for name, error in order) + "."
+        lattice, radial = self.errors["Fibonacci lattice"], self.errors["descent on R"]
+        return (
+            f"Trace errors over these data: {', '.join(f'{name} {number(error)}' for name, error in order)}. The "
+            f"lattice, which does not depend on the data, is {'better' if lattice < radial else 'worse'} than the "
+            "descent on $R$ here."
+        )
 
 
 def globe(p: DesignsParameters) -> Globe:
@@ -254,8 +259,8 @@ def globe(p: DesignsParameters) -> Globe:
     caption="The near side of the sphere: data (grey), half of them around three places, and landmarks (blue): drawn "
     "uniformly from the data, a Fibonacci lattice, and after a descent on the radial SKD and on the trace error.",
     alt="Four discs filled with grey points that crowd around three places, and blue landmarks: uniform ones crowd "
-    "there too, those of the lattice are evenly spaced everywhere, those of both descents are evenly spaced and "
-    "closer together where the data are dense.",
+    "there too, those of the lattice are evenly spaced everywhere, those of the descent on R lie close together where "
+    "the data are dense, and those of the descent on the trace error are spread more evenly.",
 )
 def figure_globe(shown: Globe) -> Figure:
     """The samples in parallel projection."""
