@@ -76,22 +76,19 @@ def made_up(
     return Results(outcomes, provenance)
 
 
-def values(ratio: float | dict[str, float], scatter: float = 0.05, linked: bool = False) -> Values:
+def values(
+    ratio: float | dict[str, float], scatter: float | dict[str, float] = 0.05, *, linked: bool = False
+) -> Values:
     """Before: about 1, scattered; after: ``ratio`` times as much, scattered on its own or just as before."""
 
     def draw(quantity: str, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         before = np.exp(0.1 * rng.standard_normal(1000))
-        own = np.exp(scatter * rng.standard_normal(1000))
-        factor = ratio if isinstance(ratio, float) else ratio.get(quantity, 1.0)
+        size = scatter.get(quantity, 0.05) if isinstance(scatter, dict) else scatter
+        own = np.exp(size * rng.standard_normal(1000))
+        factor = ratio.get(quantity, 1.0) if isinstance(ratio, dict) else ratio
         return before, factor * (before if linked else own)
 
     return draw
-
-
-def boxes(scatter: dict[str, float]) -> Values:
-    """Values spread evenly about 3 before and 1.5 after, with the half-width of each quantity."""
-    even = np.linspace(-1.0, 1.0, 1000)
-    return lambda quantity, rng: (3.0 + scatter.get(quantity, 0.1) * even, 1.5 + scatter.get(quantity, 0.1) * even)
 
 
 def decaying(rate: float) -> np.ndarray:

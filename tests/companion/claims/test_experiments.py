@@ -8,7 +8,7 @@ import pytest
 from companion.claims import Finding
 from companion.results.table import Results
 from tests.companion.claims import FAILS, HOLDS, IN_PART, UNTESTABLE
-from tests.companion.claims.made_up import Values, boxes, decaying, decided, made_up, values
+from tests.companion.claims.made_up import Values, decaying, decided, made_up, values
 
 
 def every(drawn: Values) -> Callable[[str], Results]:
@@ -41,7 +41,7 @@ def test_B5() -> None:
 
 @pytest.mark.parametrize("claim", ["B6", "B7"])
 def test_B6_and_B7(claim: str) -> None:
-    verdict = decided(claim, at_rho_16(boxes({"E_sp": 0.5}), boxes({"E_sp": 0.05})))
+    verdict = decided(claim, at_rho_16(values(0.5, {"E_sp": 0.5}), values(0.5, {"E_sp": 0.01})))
     assert verdict.finding is IN_PART and verdict.first.parts == {"ρ = 1": FAILS, "ρ = 16": HOLDS}
 
 
