@@ -306,6 +306,21 @@
     });
   }
 
+  // The state that the address asks for, as in playground.html?n=8&rho=1&start=clustered&target=trace&gamma=1e-3; values
+  // that the controls do not have are ignored.
+  function setFromAddress() {
+    const asked = new URLSearchParams(location.search), settings = {};
+    const choices = {start: ["random", "k-means", "clustered"], target: ["R", "trace"], rho: RHOS};
+    for (const [name, allowed] of Object.entries(choices)) {
+      const value = allowed.find(each => String(each) === asked.get(name));
+      if (value !== undefined) settings[name] = value;
+    }
+    const n = Number(asked.get("n")), gamma = Number(asked.get("gamma"));
+    if (Number.isInteger(n) && n >= 1 && n <= MOST) settings.n = n;
+    if (GAMMAS[settings.target || "R"].includes(gamma)) settings.gamma = gamma;
+    set(settings);
+  }
+
   find(".pg-play").addEventListener("click", () => state.playing ? pause() : play());
   find(".pg-step").addEventListener("click", () => { pause(); step(); draw(); });
   find(".pg-reset").addEventListener("click", () => { pause(); reset(); });
@@ -477,6 +492,7 @@
   layer.addEventListener("blur", draw);
   new ResizeObserver(draw).observe(plane);
   new MutationObserver(draw).observe(document.documentElement, {attributes: true, attributeFilter: ["data-theme"]});
+  setFromAddress();
   reset();
   root.dataset.ready = "";
 })();

@@ -23,7 +23,7 @@ from sphinx import addnodes
 from sphinx.ext.napoleon import Config as NapoleonConfig
 from sphinx.ext.napoleon.docstring import NumpyDocstring
 from sphinx.transforms.post_transforms import SphinxPostTransform
-from sphinx.util.docutils import SphinxDirective
+from sphinx.util.docutils import ReferenceRole, SphinxDirective
 from sphinx.util.inspect import stringify_signature
 
 from ..checkout import ROOT
@@ -61,6 +61,14 @@ class EquationLinks(SphinxDirective):
         box = nodes.container(classes=["equation-links"])
         self.state.nested_parse(StringList([line], source=self.env.docname), 0, box)
         return [box]
+
+
+class PlaygroundLink(ReferenceRole):
+    """``{playground}`words <n=8&rho=1>``` links to the playground in a state that its script reads from the address."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        page = self.env.app.builder.get_relative_uri(self.env.docname, "playground")
+        return [nodes.reference(self.rawtext, self.title, refuri=f"{page}?{self.target}", internal=True)], []
 
 
 #: The number that an id asks for, by the kind of what is numbered.
@@ -283,6 +291,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Called by Sphinx."""
     app.setup_extension("sphinx.ext.autodoc")
     app.add_directive("equation-links", EquationLinks)
+    app.add_role("playground", PlaygroundLink())
     for transform in (CodeBelow, Typography):
         app.add_post_transform(transform)
     app.connect("config-inited", use_own_repository)

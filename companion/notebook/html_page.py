@@ -145,6 +145,9 @@ def _prose(text: str) -> NotebookNode:
     )
 
 
+#: Lines of the book's markup that say nothing by themselves: labels, lines of links, entries of the index.
+_SILENT = re.compile(r"^(\([\w-]+\)=|```\{(equation-links|index)\}[^\n]*\n```)\n", re.MULTILINE)
+_NUMBERED = re.compile(r"^\$\$ \(eq-(\w+)\)$", re.MULTILINE)
 _ROLE = re.compile(r"\{([\w:+-]+)\}`([^`]*)`")
 
 
@@ -162,7 +165,10 @@ def plain_markdown(text: str, numbers: Mapping[str, str] | None = None) -> str:
     --------
     >>> plain_markdown("By {eq}`eq-5` and {numref}`figure-2`, see {ref}`the theory <theory-convergence>`.")
     "By (5) and the paper's Figure 2, see the theory."
+    >>> plain_markdown("(label)=\\n$$\\na = b\\n$$ (eq-5)\\n\\n```{equation-links} 5\\n```\\n")
+    '$$\\na = b\\n\\\\tag{5}\\n$$\\n'
     """
+    text = _NUMBERED.sub(r"\\tag{\1}\n$$", _SILENT.sub("", text))
     return _ROLE.sub(lambda match: _words(match[1], match[2], numbers or {}), _boxes(text))
 
 

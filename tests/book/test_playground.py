@@ -128,6 +128,21 @@ def computed(page: Tab, call: str, points: np.ndarray) -> Any:
     )
 
 
+@needs_browser
+def test_the_address_sets_the_state(tab: Tab, alone: str) -> None:
+    """Catches a link of a chapter that opens the playground in another state, and a value that the controls lack."""
+    tab.open(f"{alone}?n=30&rho=1&start=clustered&target=trace&gamma=1e-3")
+    tab.wait_for("document.querySelector('.playground[data-ready]')")
+    tab.run("window.playground = document.querySelector('.playground'); true")
+    assert [state(tab, name) for name in ("n", "rho", "start", "target")] == [30, 1, "clustered", "trace"]
+    assert state(tab, "gamma.trace") == 1e-3 and len(sample(tab)) == 30
+    assert tab.run("document.querySelector('[name=pg-target][value=trace]').checked")
+    tab.open(f"{alone}?n=1000&rho=3&start=anywhere&gamma=7")
+    tab.wait_for("document.querySelector('.playground[data-ready]')")
+    tab.run("window.playground = document.querySelector('.playground'); true")
+    assert [state(tab, name) for name in ("n", "rho", "start", "gamma.R")] == [50, 16, "random", 1e-6]
+
+
 # -- what it computes ------------------------------------------------------------------------------------------
 
 

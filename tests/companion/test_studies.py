@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import nystrom_lib as nl
+from companion.chapters import approximation
 from companion.chapters.bigaussian import recorded_descent
 from companion.choices import kernel_by_name
 from companion.experiments.components import File
@@ -15,11 +16,9 @@ from companion.running.runner import run
 from companion.studies import (
     curvature,
     estimators,
-    growth,
     landscape,
     own_data,
     vanishing,
-    ways,
 )
 
 from .small import EXPERIMENT
@@ -30,27 +29,25 @@ SAMPLE = nl.uniform_sample(DATA, 6, 3)
 CONSTANT = nl.squared_frobenius_norm(KERNEL, DATA)
 
 
-# -- ways to the trace error
+# -- chapter 1
 
 
 def test_a_shift_and_a_cut_off_lose_the_digits_the_library_keeps():
     data = nl.datasets.bigaussian(N=400).X
-    relative = ways.comparison(KERNEL, data, {60: nl.uniform_sample(data, 60, 0)})[60].abs()
-    assert relative[ways.AUTO] < 1e-6
+    errors = approximation.trace_errors(KERNEL, data, nl.uniform_sample(data, 60, 0))
+    relative = (errors / errors["exact"] - 1.0).abs()
+    assert relative[approximation.DEFAULT] < 1e-6
     assert relative.filter(like="jitter").iloc[0] > 0.1
-    assert relative.filter(like="left out").iloc[0] > 1e3 * relative[ways.AUTO]
+    assert relative.filter(like="left out").iloc[0] > 1e3 * relative[approximation.DEFAULT]
 
 
-# -- errors against n
-
-
-def test_optimal_errors_are_the_library_s():
-    found = growth.optimal_errors(KERNEL, DATA, (1, 4, 30, 90, 120))
-    for row in found.itertuples():
-        best = nl.best_rank_errors(KERNEL, DATA, row.n)
-        assert (row.trace, row.frobenius, row.spectral) == pytest.approx(
-            (best.trace, best.frobenius, best.spectral), rel=1e-5, abs=1e-25
-        )
+@pytest.mark.parametrize("norm", ["trace", "frobenius", "spectral"])
+def test_the_partial_derivative_that_is_timed_is_the_right_one(norm):
+    move = np.zeros_like(SAMPLE)
+    move[0, 0] = 1e-5
+    above, below = (getattr(nl.nystrom_errors(KERNEL, DATA, SAMPLE + sign * move), norm) for sign in (1, -1))
+    found = approximation.partial_derivative(KERNEL, DATA, SAMPLE, norm)
+    assert found == pytest.approx((above - below) / 2e-5, rel=1e-5)
 
 
 # -- R

@@ -16,10 +16,11 @@ COMMITTED = [name for name, each in CHAPTERS.items() if each.path.is_file()]
 UNCOMPARED = {
     "page.foot()": "where, when and how long the chapter ran",
     "costs.against(": "times on this machine",
+    "chapter.cost_table(": "powers fitted to times on this machine",
     "costs.exponents(": "powers fitted to times on this machine",
     "chapter.time_pieces(": "times on this machine",
-    "ways.comparison(": "the digits that rounding leaves, which differ from processor to processor",
-    "ways.trace_errors(": "the digits that rounding leaves, which differ from processor to processor",
+    "chapter.trace_errors(": "the digits that rounding leaves, which differ from processor to processor",
+    "chapter.digits_table(": "the digits that rounding leaves, which differ from processor to processor",
     "chapter.digits(": "the digits that rounding leaves, which differ from processor to processor",
     "steps.descents(": "descents beyond stability, in which rounding grows until it shows",
     "steps.summary(": "descents beyond stability, in which rounding grows until it shows",
