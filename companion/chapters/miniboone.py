@@ -203,7 +203,7 @@ def origin(stored: Mapping[str, Any], sample: str | None) -> tuple[str, str, str
     again = "not recomputed: the sample is absent" if sample is None else real_rows.check(stored, Path(sample))
     data, about = stored["data"][real_rows.REAL], stored["about"]
     where = f"on {about['started'][:10]}, {about['cpu']}, commit {about['commit'][:10]}"
-    return f"Real rows: {data['source']}", f"{real_rows.SPLITS} splits stored, computed {where}", again
+    return f"Real rows: {data['source'].partition(';')[0]}", f"{real_rows.SPLITS} splits stored, computed {where}", again
 
 
 # -- Figure 5 --------------------------------------------------------------------------------------------------
