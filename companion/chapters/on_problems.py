@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..experiments.config import Experiment
 from ..experiments.paper import SEED
 from ..experiments.problems import PROBLEMS, M, Problem, descent_by, tried
-from ..running.arena import BUDGETS, ENDING, Terms, best_errors, described, hold, load, trials
 from ..settings import Settings, setting
 from .lists import each_once
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 ALL = tuple(PROBLEMS)
 #: Of these, repetitions are computed again in every build: they take a second or two.
@@ -35,11 +28,6 @@ SMOKE: dict[str, Any] = {
 def problems_setting(default: tuple[str, ...] = ALL) -> Any:
     """Which problems."""
     return setting(default, choices=ALL, meaning="the problems: data, kernel and number of landmarks")
-
-
-def budgets_setting(default: tuple[float, ...]) -> Any:
-    """How long descents are timed."""
-    return setting(default, above=0, meaning="seconds a descent is given")
 
 
 @dataclass(frozen=True)
@@ -78,31 +66,5 @@ class OnProblems(Settings):
         return min(self.n, problem.n)
 
     def again(self, ways: tuple[str, ...]) -> set[tuple[str, str]]:
-        """Which experiments, by problem and way, are computed again in part."""
+        """The experiments, by problem and way, of which repetitions are computed again."""
         return {(problem, way) for problem in QUICK for way in ways}
-
-    def timed(
-        self, results: Path, budgets: Sequence[float], ending: Sequence[str] = ENDING
-    ) -> tuple[pd.DataFrame, str]:
-        """Trials against the clock and where they come from: stored, or held now if anything else is asked.
-
-        Parameters
-        ----------
-        results : Path
-            The folder ``results/``.
-        budgets : sequence of float
-            Seconds for each descent.
-        ending : sequence of str
-            Ways that end of themselves, if any are wanted.
-        """
-        stored, usual = results / "beyond" / "arena.json", OnProblems()
-        as_usual = all(getattr(self, name) == getattr(usual, name) for name in ("N", "n", "m", "seed"))
-        if as_usual and set(budgets) <= set(BUDGETS) and stored.is_file():
-            table, machine = load(stored)
-            wanted = table["budget"].isin(budgets) | table["budget"].isna() & bool(ending)
-            return table[wanted & table["problem"].isin(self.problems)], described(machine)
-        terms = Terms(self.N if self.N < usual.N else None, self.n, self.seed)
-        chosen = list(trials(self.problems, dict.fromkeys(budgets, self.m), self.m, ending))
-        with TemporaryDirectory() as folder:
-            table = hold(chosen, best_errors(self.problems, terms), Path(folder) / "log.jsonl", terms=terms)
-        return table, "held in this run"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,6 +28,7 @@ from ..experiments.paper import SEED
 from ..figures import style
 from ..results import provenance
 from ..settings import Settings, setting
+from ..wording import number
 from .base import Chapter
 from .lists import each_once
 
@@ -217,14 +218,19 @@ def found(p: PredictionParameters, results: Path = RESULTS) -> tuple[pd.DataFram
         return computed(p), "All errors were computed in this run."
     table, machine = stored[1:]
     again = [row for k in range(min(p.recompute, p.splits)) for row in rows(p, "diabetes", k, quick=True)]
+    check(table, again)
+    where = f"on {machine['started'][:10]} on {machine['cpu']}, nystrom_lib {machine['library']}"
+    sentence = f"The {len(table):,} errors were computed {where} at commit {(machine['commit'] or '')[:10]}."
+    return table, sentence + (f" {len(again)} of them were computed again and agree." if again else "")
+
+
+def check(table: pd.DataFrame, again: Iterable[dict[str, Any]]) -> None:
+    """Raise an error if rows that were computed again differ from the stored ones."""
     known = table.set_index(["problem", "split", "N", "n", "method"])["error"]
     for row in again:
         before = float(known[row["problem"], row["split"], row["N"], row["n"], row["method"]])
         if abs(row["error"] - before) > SAME[row["method"]] * before:
             raise ArithmeticError(f"The stored error is {before:.6g}; computed again: {row}.")
-    where = f"on {machine['started'][:10]} on {machine['cpu']}, nystrom_lib {machine['library']}"
-    sentence = f"The {len(table):,} errors were computed {where} at commit {(machine['commit'] or '')[:10]}."
-    return table, sentence + (f" {len(again)} of them were computed again and agree." if again else "")
 
 
 def load(results: Path = RESULTS) -> tuple[dict[str, Any], pd.DataFrame, dict[str, Any]] | None:
@@ -269,6 +275,7 @@ def medians(table: pd.DataFrame, N: int) -> pd.Series:
 def cases(table: pd.DataFrame, p: PredictionParameters) -> Mapping[str, dict[str, float]]:
     """The numbers that answer the questions X19 to X24, by question and case."""
     all_points = medians(table, p.N)
+    small, large, small_few = nearest(p.n, 50), nearest(p.n, 200), nearest(p.few_n, 50)
 
     def ratios(first: tuple[str, int], second: tuple[str, int]) -> dict[str, float]:
         return {TITLES[each]: float(all_points[each, *first] / all_points[each, *second]) for each in p.problems}
@@ -276,15 +283,22 @@ def cases(table: pd.DataFrame, p: PredictionParameters) -> Mapping[str, dict[str
     few: dict[str, float] = {}
     for N in p.few:
         some = medians(table, N)
-        few |= {f"{TITLES[e]}, {N}": float(some[e, FITTED, 50] / some[e, "uniform", 50]) for e in p.problems}
+        few |= {
+            f"{TITLES[e]}, {N}": float(some[e, FITTED, small_few] / some[e, "uniform", small_few]) for e in p.problems
+        }
     return {
-        "X19": ratios(("supervised", 50), ("uniform", 200)),
-        "X20": ratios((FITTED, 50), ("supervised", 50)),
-        "X21": ratios((FITTED, 50), ("support vectors, tuned", 0)),
-        "X22": ratios((FITTED, 50), ("boosting, tuned", 0)),
-        "X23": ratios((FITTED, 200), (FITTED, 50)),
+        "X19": ratios(("supervised", small), ("uniform", large)),
+        "X20": ratios((FITTED, small), ("supervised", small)),
+        "X21": ratios((FITTED, small), ("support vectors, tuned", 0)),
+        "X22": ratios((FITTED, small), ("boosting, tuned", 0)),
+        "X23": ratios((FITTED, large), (FITTED, small)),
         "X24": few,
     }
+
+
+def nearest(numbers: tuple[int, ...], wanted: int) -> int:
+    """The one of these numbers of landmarks that a question is answered with; that of the question at full scale."""
+    return min(numbers, key=lambda each: abs(each - wanted))
 
 
 def by_method(table: pd.DataFrame, problem: str, p: PredictionParameters) -> pd.DataFrame:
@@ -294,7 +308,7 @@ def by_method(table: pd.DataFrame, problem: str, p: PredictionParameters) -> pd.
 
 def others(table: pd.DataFrame, p: PredictionParameters) -> pd.DataFrame:
     """Median errors of the estimator with about 50 landmarks, and of the other models."""
-    n = min(p.n, key=lambda each: abs(each - 50))
+    n = nearest(p.n, 50)
     rows = []
     for problem in p.problems:
         some = medians(table, p.N)[problem]
@@ -310,6 +324,27 @@ def few_points(table: pd.DataFrame, p: PredictionParameters) -> pd.DataFrame:
         some = medians(table, N)[problem]
         row = {"problem": TITLES[problem], "training points": N, "landmarks": n}
         rows.append(row | {method: some[method, n] for method in ("uniform", FITTED)})
+    return pd.DataFrame(rows)
+
+
+def better(table: pd.DataFrame, p: PredictionParameters) -> str:
+    """Which other models, tuned or not, have a lower median error than the estimator with about 50 landmarks."""
+    sentences = []
+    for row in others(table, p).to_dict("records"):
+        title, ours = row.pop("problem"), row.pop(next(name for name in row if name.startswith(FITTED)))
+        lower = [f"{name} ({number(error)})" for name, error in row.items() if error < ours]
+        if lower:
+            sentences.append(f"on {title} ({number(ours)}) " + ", ".join(lower))
+    return "A lower median error than the estimator has: " + ("; ".join(sentences) or "no other model") + "."
+
+
+def lowest(table: pd.DataFrame, p: PredictionParameters) -> pd.DataFrame:
+    """For supervised landmarks and fitted scales: the best number of landmarks, and the error there and at the end."""
+    rows = []
+    for problem, method in itertools.product(p.problems, ("supervised", FITTED)):
+        errors = by_method(table, problem, p).set_index("n")[method]
+        row = {"problem": TITLES[problem], "method": method, "best n": errors.idxmin(), "error there": errors.min()}
+        rows.append(row | {f"error at n = {p.n[-1]}": errors.iloc[-1]})
     return pd.DataFrame(rows)
 
 

@@ -1,17 +1,18 @@
 """Beyond the paper: studies, questions and their answers, and what is stored."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import nystrom_lib as nl
-from companion.chapters import designs
+from companion.chapters import arena, designs, objectives, prediction
 from companion.checkout import RESULTS
 from companion.claims import beyond
 from companion.experiments.problems import BEYOND
 from companion.results.table import Results
 from companion.running.verifying import verify
-from companion.studies import arena, converged
 from companion.wording import percent
 
 from ..lock import locked
@@ -63,19 +64,55 @@ def test_the_stored_answers_are_those_of_the_numbers() -> None:
 
 def test_the_objectives_are_compared_again() -> None:
     """The starts are the same; ends may be other minima of nearly the same depth on another processor."""
-    table, _ = converged.load(RESULTS / converged.FILE)
+    table, _ = objectives.converged(objectives.ObjectivesParameters())
     stored = table[(table["problem"] == "bigaussian-16") & (table["repetition"] == 0)]
-    found = pd.DataFrame(converged.rows(["bigaussian-16"], 1))
+    found = pd.DataFrame(objectives.converged_rows(objectives.ObjectivesParameters(problems=("bigaussian-16",)), 1))
     for column, tolerance in (("before", 1e-9), ("after", 0.05)):
         np.testing.assert_allclose(found[column], stored[column], rtol=tolerance)
     assert table["converged"].all() and len(table) == 144
-    assert (converged.ratios(table)[["radial", "weighted"]] > 1.0).all(axis=None)
+    assert (objectives.over_trace(table)[["radial", "weighted"]] > 1.0).all(axis=None)
 
 
 def test_the_methods_are_compared_at_each_budget() -> None:
     table = pd.DataFrame({"problem": ["a", "b"] * 2, "way": ["x"] * 2 + ["y"] * 2, "E_tr": [2.0, 3.0, 4.0, 2.0]})
     found = arena.compared(table.assign(budget=[np.nan, np.nan, 1.0, 1.0]), "x", "y", [1.0])
     assert found.iloc[0].tolist() == ["1", "1 of 2", 0.5, 1.5]
+
+
+def test_a_determinantal_sample_has_the_probabilities_of_its_determinants() -> None:
+    """All pairs of four points, by det K_S over the sum of them."""
+    matrix = nl.Gaussian(rho=1.0).matrix(np.array([[0.0], [0.3], [1.0], [1.2]]))
+    eigen, draws = np.linalg.eigh(matrix), 3_000
+    drawn = [tuple(sorted(objectives.determinantal(np.arange(4), *eigen, 2, seed))) for seed in range(draws)]
+    pairs = list(itertools.combinations(range(4), 2))
+    determinants = np.array([np.linalg.det(matrix[np.ix_(pair, pair)]) for pair in pairs])
+    shares = np.array([drawn.count(pair) for pair in pairs]) / draws
+    np.testing.assert_allclose(shares, determinants / determinants.sum(), atol=0.04)
+
+
+def test_sobol_points_lie_in_the_box_of_the_data_and_follow_their_quantiles() -> None:
+    X = np.random.default_rng(0).exponential(size=(500, 2))
+    box, quantiles = (objectives.sobol(X, 50, 1, each) for each in (False, True))
+    for points in (box, quantiles):
+        assert points.shape == (50, 2) and (points >= X.min(axis=0)).all() and (points <= X.max(axis=0)).all()
+    np.testing.assert_allclose(np.median(quantiles, axis=0), np.median(X, axis=0), atol=0.1)
+    assert (np.median(box, axis=0) > 2.0 * np.median(X, axis=0)).all()
+
+
+def test_the_study_of_prediction_is_read_back_and_answers_its_questions() -> None:
+    p = prediction.PredictionParameters()
+    stored = prediction.load()
+    assert stored is not None and stored[0] == p.study and stored[2]["commit"] and not stored[2]["dirty"]
+    found = {name: beyond.answer(name, cases) for name, cases in prediction.cases(stored[1], p).items()}
+    assert list(found) == [f"X{k}" for k in range(19, 25)]
+    rings = stored[1].query("problem == 'rings' and N == 2000")
+    supervised = rings.query("method == 'supervised' and n == 50")["error"].median()
+    uniform = rings.query("method == 'uniform' and n == 200")["error"].median()
+    assert found["X19"].cases["Abalone's rings"] == pytest.approx(supervised / uniform, rel=1e-12)
+    again = list(itertools.islice(prediction.rows(p, "diabetes", 0, quick=True), 2))
+    prediction.check(stored[1], again)
+    with pytest.raises(ArithmeticError, match="The stored error"):
+        prediction.check(stored[1], [again[0] | {"error": 1.01 * again[0]["error"]}])
 
 
 # -- studies ---------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from companion.results.table import Results
 from .processes import pictures, texts
 
 #: The others are run with ``-m slow``.
-QUICK = ("bigaussian", "your_data", "starts")
+QUICK = ("bigaussian", "your_data", "prediction")
 
 
 NAMES = [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in CHAPTERS]
