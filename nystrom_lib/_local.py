@@ -1,4 +1,4 @@
-"""The bridge between validated arrays and the loops over points and the few landmarks nearest to each."""
+"""Local approximations of validated arrays, by the compiled loops of :mod:`nystrom_lib._core.local`."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ Indices = NDArray[np.int64]
 
 NEIGHBOURS = 20  #: landmarks that a point uses, unless another number is given
 _NUMBERS = 2**21  # contributions to a gradient that are kept at a time
-_TREE = 5  # up to so many coordinates a tree finds the nearest landmarks sooner than a look at all of them
-_LEAF = 32  # landmarks of a leaf of that tree: about as many as are looked for
-_SPREAD = 2**15  # from so many landmarks on, points are looked up in an order in which neighbours follow each other
+_TREE = 5  # up to this many coordinates a k-d tree is faster than comparing all landmarks
+_LEAF = 32  # landmarks in a leaf of that tree: about as many as there are neighbours
+_SPREAD = 2**15  # from this many landmarks on, points are sorted first so that the cache holds what the next one reads
 
 
 def radial(kernel: Kernel) -> Kernel:
-    """A kernel under which near landmarks are those that matter."""
+    """Refuse a kernel that is not radial."""
     if not require(kernel).radial:
         raise ValueError(
             f"kernel is {kernel!r}; it must be radial: under a dot product the nearest landmarks mean nothing."
@@ -39,10 +39,10 @@ def search_cost(n: int, d: int, k: int) -> float:
 
 
 def _query(tree: Any, points: Array, k: int, workers: int) -> Indices:
-    """The k nearest of the tree, on threads of our own.
+    """The k nearest neighbours of each point, on the library's threads.
 
-    With several workers the tree's method waits for threads that read arrays of its own, and frees these if an
-    exception of a signal handler ends the wait. Here each thread holds the arrays that it reads and writes.
+    With several workers, ``tree.query`` waits for threads that read its own arrays, and frees these arrays if a signal
+    handler raises an exception meanwhile. Here each thread holds a reference to the arrays that it reads and writes.
     """
     if workers == 1:
         return np.asarray(tree.query(points, k)[1])
@@ -57,7 +57,7 @@ def _query(tree: Any, points: Array, k: int, workers: int) -> Indices:
 
 
 class LocalLoops:
-    """The compiled loops for n landmarks in d dimensions, with their buffers for so many points at a time."""
+    """The compiled loops for n landmarks in d dimensions, with buffers for a block of points."""
 
     def __init__(self, kernel: Kernel, n: int, d: int, neighbours: int, points: int) -> None:
         self.kernel, self.n, self.d, self.k = kernel, n, d, min(n, neighbours)
@@ -67,22 +67,21 @@ class LocalLoops:
         self._near = np.empty((self.most, self.k), dtype=np.int64)
 
     def each(self, sample: Array, data: Any, picks: Indices | None = None) -> Iterator[tuple[Array, Indices]]:
-        """Points, all or those that ``picks`` names, and their nearest landmarks, as many at a time as fit."""
-        search = self.tree(sample) if self.d <= _TREE else partial(self.look_at_all, sample)
+        """Blocks of points, of all or of those at the indices ``picks``, each with their nearest landmarks."""
+        search = self.tree(sample) if self.d <= _TREE else partial(self.compare_all, sample)
         for start in range(0, len(data) if picks is None else len(picks), self.most):
             rows = slice(start, start + self.most)
             points = as_writable(data[rows if picks is None else picks[rows]].astype(np.float64, copy=False))
             yield points, search(points)
 
     def tree(self, sample: Array) -> Callable[[Array], Indices]:
-        """A search by a tree of the landmarks."""
+        """A search function that uses a k-d tree of the landmarks."""
         from scipy.spatial import cKDTree
 
         tree = cKDTree(sample, _LEAF)
 
         def search(points: Array) -> Indices:
             workers = available_threads() if len(points) * self.k > 5000 else 1
-            # what one point has read of a large tree is still in the cache for the next
             order = cKDTree(points).indices if self.n > _SPREAD else np.arange(len(points))
             found = _query(tree, points[order], self.k, workers)
             near = np.empty((len(points), self.k), dtype=np.int64)
@@ -91,8 +90,8 @@ class LocalLoops:
 
         return search
 
-    def look_at_all(self, sample: Array, points: Array) -> Indices:
-        """A search among all landmarks."""
+    def compare_all(self, sample: Array, points: Array) -> Indices:
+        """The nearest landmarks, by comparing all of them."""
         near = self._near[: len(points)]
         with thread_pool(len(points) * self.n) as parallel:
             tiles = -(-len(points) // local.ROWS)

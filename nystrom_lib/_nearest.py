@@ -15,7 +15,7 @@ from ._validation import Array, as_writable
 
 
 def nearest(data: NDArray[Any], sample: Array) -> tuple[NDArray[np.int64], Array]:
-    """For each point which landmark is nearest, the first of several, and the squared distance to it."""
+    """The index of the nearest landmark of each point (the first of several), and the squared distance to it."""
     N, n = len(data), len(sample)
     labels, squares = np.empty(N, np.int64), np.empty(N)
     centre = middle(sample)
@@ -27,7 +27,7 @@ def nearest(data: NDArray[Any], sample: Array) -> tuple[NDArray[np.int64], Array
 
 
 def cell_means(data: NDArray[Any], labels: NDArray[np.int64], sample: Array) -> Array:
-    """The mean of the points of each label; where there are none, the landmark as it is."""
+    """The mean of the points with each label; the landmark itself where there are none."""
     n, centre = len(sample), middle(sample)
     counts = np.bincount(labels, minlength=n)
     columns = [np.bincount(labels, data[:, l] - centre[l], n) for l in range(data.shape[1])]

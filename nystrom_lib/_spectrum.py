@@ -1,4 +1,4 @@
-"""A few of the largest eigenvalues of a symmetric matrix that is only multiplied with."""
+"""The largest eigenvalues of a symmetric matrix, from products with vectors."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ def symmetric_product(A: Array) -> Callable[[Array], Array]:
     """v ↦ A v from the upper half of A."""
     from scipy.linalg.blas import dsymv
 
-    return lambda v: dsymv(1.0, A.T, v, lower=1)  # of the transpose, for BLAS counts by columns
+    return lambda v: dsymv(1.0, A.T, v, lower=1)  # of the transpose: BLAS stores matrices by columns
 
 
 def largest_eigenvalue(product: Callable[[Array], Array], N: int) -> float:
-    """Of a positive-semidefinite operator."""
+    """The largest eigenvalue of a positive-semidefinite operator."""
     if N <= 16:
         return float(np.linalg.norm(np.column_stack([product(e) for e in np.eye(N)]), 2))
     return float(top_eigenvalues(product, N, 1)[0])
@@ -31,8 +31,8 @@ def top_eigenvalues(product: Callable[[Array], Array], N: int, count: int) -> Ar
     if not np.any(product(start)):
         return np.zeros(count)
     operator = LinearOperator((N, N), matvec=lambda v: product(np.asarray(v).ravel()), dtype=np.float64)
-    # The error of an eigenvalue is about the square of what the tolerance bounds. For a single one a small basis is
-    # quickest: ARPACK fills it whole before it looks whether that was needed.
+    # The error of an eigenvalue is about the square of the tolerance. For one eigenvalue a small basis is fastest:
+    # ARPACK fills the basis before it tests for convergence.
     basis = min(N, 8 if count == 1 else 2 * count + 20)
     values = eigsh(operator, k=count, which="LA", v0=start, ncv=basis, tol=1e-7, return_eigenvectors=False)
     ordered: Array = np.sort(values)[::-1]

@@ -1,4 +1,4 @@
-"""The bridge between validated arrays and the compiled pair loops."""
+"""Sums over pairs of validated arrays, by the compiled loops of :mod:`nystrom_lib._core.pairs`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _EQUAL = np.empty(0)  # weights, all of them 1
 
 
 def middle(points: NDArray[Any]) -> Array:
-    """A median of each coordinate: unlike a mean, no point far away moves it, and takes its digits from the others."""
+    """A median of each coordinate: unlike the mean, it is not moved by a few points far away."""
     half = (len(points) - 1) // 2
     centre: Array = np.partition(points, half, axis=0)[half].astype(np.float64)
     return centre
@@ -75,7 +75,7 @@ class PairSums:
         return self._columns(self._landmarks[1 - self._now[0]])[:, : self.d] + self.centre
 
     def _columns(self, tiles: NDArray[Any]) -> Array:
-        """What is in the rows of tiles, a row for each landmark."""
+        """The numbers in the rows of tiles, as a row for each landmark."""
         columns: Array = tiles[:, :, : self._size].transpose(0, 2, 1).reshape(-1, self._width + 2)[: self.n]
         return columns
 
@@ -112,9 +112,9 @@ class PairSums:
         return sums[:, d + 1].astype(np.float64), left
 
     def descend(self, batches: NDArray[np.int64], first_part: int, iterations: int, step: float) -> int:
-        """Take steps in place; returns how many were taken before the sample, or R, became non-finite."""
+        """Take steps in place; return how many were taken before the sample, or R, became non-finite."""
         if not self._begun and self.kernel._family == profiles.CUSTOM:
-            # A user's functions that fail at the start are wrong; later on the descent may have diverged.
+            # If a user's functions fail at the start, they are wrong; later the descent may have diverged.
             self._run(pairs.SLOPES | pairs.ADD, batches[:1])
         self._begun = True
         return self._run(pairs.SLOPES | pairs.ADD | pairs.MOVE, batches, first_part, step, iterations)[0]
@@ -128,7 +128,7 @@ class PairSums:
         iterations: int = 1,
         weights: NDArray[Any] = _EQUAL,
     ) -> tuple[int, float, float]:
-        """Sums on one thread or several, which are then added up; all steps at once on one thread."""
+        """Sums by one thread or several, added up in order; a single thread takes all steps in one call."""
         descent, parts = todo & pairs.MOVE > 0, len(self._parts)
         with thread_pool(self.pairs) as parallel, self.kernel._guard_user_kernel(descent) as p:
             arguments = (
@@ -149,7 +149,7 @@ class PairSums:
 
 
 def squared_frobenius_norm(kernel: Kernel, data: NDArray[Any]) -> float:
-    """‖K‖_F² of validated data: strip by strip, each against itself and what follows it."""
+    """‖K‖_F² of validated data: in strips, each against itself and the rows after it."""
     rows = 896  # a multiple of the loops' tiles
     total = 0.0
     for start in range(0, len(data), rows):

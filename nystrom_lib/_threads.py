@@ -1,4 +1,4 @@
-"""How many threads a call may use, and the one pool they come from."""
+"""The number of threads that a call may use, and the thread pool."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from . import _validation as check
 
 _local = threading.local()
 _lock = threading.Lock()
-_inside = 0  # library calls that hold BLAS at one thread just now
+_inside = 0  # calls of the library under way that limit BLAS to one thread
 _limit: Any = None
-# What our own threads are to do. Those of numba would spin while they wait, and not survive a fork. An exception of a
-# signal handler can leave locks that are written in Python locked for ever, as those of concurrent.futures are.
+# The tasks of our own threads. numba's threads would spin while they wait, and would not survive a fork. The locks of
+# concurrent.futures are written in Python: an exception of a signal handler could leave them locked for ever.
 _tasks: SimpleQueue[_Call] = SimpleQueue()
 _workers = 0
 
@@ -56,14 +56,14 @@ def threads(count: int) -> Iterator[None]:
 
 
 def available_threads() -> int:
-    """How many threads a call made now may use."""
+    """The number of threads that a call made now may use."""
     most = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
     count = getattr(_local, "count", None)
     return most if count is None else min(most, count)
 
 
 class ParallelLoop:
-    """Shares the items of a loop out among some threads."""
+    """Divides the items of a loop among threads."""
 
     def __init__(self, threads: int) -> None:
         self.threads = threads
@@ -71,8 +71,8 @@ class ParallelLoop:
     def __call__(self, function: Callable[..., object], count: int, *arguments: object) -> None:
         """Call ``function(first, count, step, *arguments)``, which does the items ``range(first, count, step)``.
 
-        The last of these calls is made here, where one would only wait for the others; but not in the main thread:
-        numba replaces an exception that a signal handler raises while it converts a function's arguments by another.
+        The present thread makes the last of these calls. The main thread makes none: an exception that a signal handler
+        raises there, while numba converts a function's arguments, is replaced by numba with another.
         """
         threads = max(1, min(self.threads, count))
         here = threading.current_thread() is not threading.main_thread()
@@ -84,7 +84,7 @@ class ParallelLoop:
             if here:
                 function(threads - 1, count, threads, *arguments)
         except BaseException:
-            _wait([call for call in calls if not call.claim.acquire(blocking=False)])  # the others will not begin
+            _wait([call for call in calls if not call.claim.acquire(blocking=False)])  # those not begun will not begin
             raise
         _wait(calls)
         for call in calls:
@@ -112,7 +112,7 @@ class _Call:
 
 
 def _wait(calls: list[_Call]) -> None:
-    """Wait even if a signal handler raises meanwhile: the next call may use the same buffers."""
+    """Wait for the end of all calls, even if a signal handler raises an exception: they write to shared buffers."""
     raised: BaseException | None = None
     for call in calls:
         while not call.ended:
@@ -125,7 +125,7 @@ def _wait(calls: list[_Call]) -> None:
 
 
 def _start_workers(count: int) -> None:
-    """Let there be at least this many threads that wait for tasks."""
+    """Start threads until there are ``count``."""
     global _workers
     with _lock:
         while _workers < count:
@@ -140,11 +140,11 @@ def _work(tasks: SimpleQueue[_Call]) -> None:
 
 @contextmanager
 def thread_pool(work: float) -> Iterator[ParallelLoop]:
-    """Hold BLAS at one thread while our loops run; gives what shares the items of a loop out among our threads.
+    """Limit BLAS to one thread while our loops run; yields a loop that divides its items among our threads.
 
-    Two pools that take turns compete for the cores, which costs more than either gains. The limit is one of the whole
-    process, so the first call in sets it and the last one out lifts it. ``work`` counts pairs: below a few tens of
-    thousands it costs more to wake a thread than it saves.
+    Two thread pools that take turns compete for the cores, which costs more than either gains. The limit holds for the
+    whole process, so the first call sets it and the last one restores it. ``work`` is a number of pairs: for fewer than
+    a few tens of thousands, waking a thread takes longer than it saves.
     """
     global _inside, _limit
     count = available_threads() if work > 50_000 else 1
@@ -166,7 +166,7 @@ def thread_pool(work: float) -> Iterator[ParallelLoop]:
 
 
 def _begin_after_fork() -> None:
-    """In a child: the lock is free, calls of threads that did not come along are over, and the pool has no threads."""
+    """Reset the state in a child process: only the thread that forked is there."""
     global _lock, _inside, _tasks, _workers
     _lock, _tasks, _workers = threading.Lock(), SimpleQueue(), 0
     if _inside > 0 and getattr(_local, "inside", 0) == 0:
@@ -175,7 +175,7 @@ def _begin_after_fork() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    # The lock is held across a fork, so that no thread is setting BLAS's limit just then, with a lock of BLAS's own.
+    # The lock is held across a fork: no other thread may then hold BLAS's own lock, to set the limit.
     os.register_at_fork(
         before=lambda: _lock.acquire(), after_in_parent=lambda: _lock.release(), after_in_child=_begin_after_fork
     )
@@ -186,27 +186,27 @@ T = TypeVar("T")
 
 
 def limit_blas_threads(function: Callable[P, T]) -> Callable[P, T]:
-    """Hold BLAS at one thread for a function that calls NumPy or SciPy on matrices.
+    """Limit BLAS to one thread in a function that calls NumPy or SciPy on matrices.
 
-    What they compute depends in its last bits on the number of BLAS threads, and ours must not.
+    Results are deterministic, and those of BLAS depend in their last bits on its number of threads.
     """
 
     @wraps(function)
-    def held(*arguments: P.args, **named: P.kwargs) -> T:
+    def limited(*arguments: P.args, **named: P.kwargs) -> T:
         with thread_pool(0.0):
             return function(*arguments, **named)
 
-    return held
+    return limited
 
 
 _found: Any = None
 
 
 def _controller() -> Any:
-    """The BLAS libraries of this process, looked for once (a search takes milliseconds)."""
+    """The BLAS libraries of this process, searched for once (this takes milliseconds)."""
     global _found
     if _found is None:
-        import scipy.linalg.cython_blas  # noqa: F401  (the BLAS that numba calls must be loaded to be found)
+        import scipy.linalg.cython_blas  # noqa: F401  (loads SciPy's BLAS, so that it is found)
         from threadpoolctl import ThreadpoolController
 
         _found = ThreadpoolController()
@@ -216,8 +216,8 @@ def _controller() -> Any:
 def _take_control() -> None:
     """Let the present thread set the limit.
 
-    Newer versions of threadpoolctl obey only the thread that set a limit first and ignore all others without a word.
-    Here the lock and the count see to it that threads do not fight over the limit.
+    Newer versions of threadpoolctl silently ignore all threads but the one that set a limit first. Here the lock and
+    the counter make sure that threads do not compete for the limit.
     """
     from threadpoolctl import OpenBLASController
 

@@ -1,7 +1,7 @@
 r"""The Nyström approximation of a kernel matrix, paper §1 and §1.1: Eq. (1) and Eq. (2).
 
-The pseudo-inverse of the paper is never formed. :math:`\mathbf K_S` is factored by a Cholesky decomposition with
-pivoting and nothing added to its diagonal; landmarks that repeat what others say, to rounding, only lower the rank.
+The pseudo-inverse of the paper is never formed. :math:`\mathbf K_S` is factored by a pivoted Cholesky decomposition,
+with no ridge; landmarks that depend on others, up to rounding, lower the rank.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .kernels import Kernel, require
 __all__ = ["NystromApproximation", "nystrom_from_columns"]
 
 _PART = 2e9  # multiplications between two checks for Ctrl-C: about a second
-_COPIES = 4  # matrices of the size of K_S that exist at the same time while it is factored
+_COPIES = 4  # matrices of the size of K_S in memory while it is factored
 
 
 def pivoted_cholesky(matrix: Array, precision: float = float(np.finfo(float).eps)) -> tuple[Array, NDArray[np.int64]]:
@@ -38,16 +38,16 @@ def pivoted_cholesky(matrix: Array, precision: float = float(np.finfo(float).eps
     return np.ascontiguousarray(np.tril(factor[:rank, :rank])), pivots[:rank].astype(np.int64) - 1
 
 
-def check_factor_memory(n: int, told: str, instead: str) -> None:
-    """Refuse more landmarks than a factor of their kernel matrix has memory for.
+def check_factor_memory(n: int, subject: str, instead: str) -> None:
+    """Refuse n landmarks if a factor of their kernel matrix does not fit in memory.
 
-    ``told`` begins the sentence, ``instead`` names what does without, if anything does.
+    ``subject`` begins the error, and ``instead`` names an alternative that needs no factor, if there is one.
     """
     size, there = _COPIES * 8.0 * n * n, memory()
     if size > there:
         most = int((there / 8.0 / _COPIES) ** 0.5)
         raise ValueError(
-            f"{told} at most {most:,}, for a factor of K_S takes {gigabytes(size)} of {gigabytes(there)} of memory"
+            f"{subject} at most {most:,}, for a factor of K_S takes {gigabytes(size)} of {gigabytes(there)} of memory"
             + (f": {instead} does without." if instead else ".")
         )
 
@@ -55,7 +55,7 @@ def check_factor_memory(n: int, told: str, instead: str) -> None:
 class NystromApproximation:
     r"""The approximation :math:`\hat K(x, y) = \mathbf k^T(x)\,\mathbf K_S^\dagger\,\mathbf k(y)` of Eq. (2).
 
-    It is the reproducing kernel of the span of the landmarks (Remark 1.1). Everything comes from the features
+    It is the reproducing kernel of the span of the landmarks (Remark 1.1), computed from the features
     :math:`f(x) = \mathbf L^{-1}\mathbf k(x)`, with :math:`\mathbf K_S = \mathbf L\mathbf L^T`:
     :math:`\hat K(x,y) = \langle f(x), f(y)\rangle`.
 
@@ -87,7 +87,7 @@ class NystromApproximation:
 
     @property
     def rank(self) -> int:
-        """The numerical rank of :math:`\\mathbf K_S`: how many landmarks are used."""
+        """The numerical rank of :math:`\\mathbf K_S`: the number of landmarks in use."""
         return len(self._pivots)
 
     @property
@@ -134,7 +134,7 @@ class NystromApproximation:
         return middle(self.sample) if self.kernel.radial else np.zeros(d)
 
     def _parts(self, x: NDArray[Any], features: Array) -> Array:
-        """:meth:`_tiles` of some tiles of points after the others, so that Ctrl-C need not wait for all of them."""
+        """Residuals, and features if asked for, part by part, so that Ctrl-C is noticed in between."""
         rows = 256 * max(8, int(_PART / (256 * max(1, self.rank**2))))
         residual = np.empty(len(x))
         for start in range(0, len(x), rows):

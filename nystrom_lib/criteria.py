@@ -1,4 +1,4 @@
-r"""How good a sample is: the criteria (C.1)–(C.3) of paper §1.2, optimal errors, and the factors of Eq. (8)."""
+r"""Quality of a sample: the criteria (C.1)–(C.3) of paper §1.2, optimal errors, and the factors of Eq. (8)."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ __all__ = ["Errors", "Factors", "approximation_factors", "best_rank_errors", "ny
 
 ALL = ("trace", "frobenius", "spectral")
 
-_SIX_DIGITS = 3e-7  # a relative error of the trace error that calls for more than double precision
-_AFFORDABLE = 5e8  # double-double products we are willing to do
-_SIDE = 512  # points of a tile of K: a tile, 2 MB, fits the second-level cache twice
-_TILES = 32  # between which Ctrl-C is noticed
-_DENSE = 20_000  # up to this many points, an N × N matrix is held in memory (3.2 GB)
-_WHOLE_SPECTRUM = 5_500  # up to this many points, all eigenvalues are computed
-_SOON = 2_500  # from this many points on a few of them are found much sooner
-_FEW = 0.05  # of all: so many are a few
+_MAX_ROUNDING = 3e-7  # largest relative rounding error of the trace error in double precision: six digits
+_MAX_EXTENDED_PRODUCTS = 5e8  # the largest number of double-double products
+_SIDE = 512  # points of a tile of K: two tiles, 2 MB each, fit the second-level cache
+_TILES = 32  # tiles between two checks for Ctrl-C
+_MAX_DENSE_POINTS = 20_000  # up to this many points, an N × N matrix is kept in memory (3.2 GB)
+_MAX_SPECTRUM_POINTS = 5_500  # up to this many points, all eigenvalues are computed,
+_MIN_LANCZOS_POINTS = 2_500  # but from this many on, Lanczos is used for few of them,
+_LANCZOS_SHARE = 0.05  # at most this share of all
 
 
 @dataclass(frozen=True)
@@ -47,9 +47,9 @@ class Errors:
     trace: float = math.nan  #: (C.1), the trace norm
     frobenius: float = math.nan  #: (C.2), the Frobenius norm
     spectral: float = math.nan  #: (C.3), the spectral norm
-    rank: int = 0  #: the numerical rank used
+    rank: int = 0  #: the numerical rank of K_S
     precision: str = "double"  #: "double" or "extended" (32 digits)
-    estimate: Estimate | None = field(default=None, repr=False)  #: of the trace error, if it is from some points only
+    estimate: Estimate | None = field(default=None, repr=False)  #: of the trace error, with ``points``
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Factors:
     trace: float = math.nan  #: E_tr
     frobenius: float = math.nan  #: E_F
     spectral: float = math.nan  #: E_sp
-    rank: int = 0  #: the numerical rank used
+    rank: int = 0  #: the numerical rank of K_S
     precision: str = "double"  #: "double" or "extended" (32 digits)
 
 
@@ -95,36 +95,36 @@ def nystrom_errors(
 
     The trace norm costs O(Nn²) and needs no N × N matrix; the Frobenius norm goes tile by tile; the spectral norm is
     a Lanczos iteration on :math:`\mathbf K - \mathbf F\mathbf F^T`. With ``points`` the trace error is estimated from
-    that many data points, at a cost that does not depend on N, and ``.estimate`` says how far off it may be.
+    that many data points, at a cost that does not depend on N, and ``.estimate`` has confidence intervals.
 
     Parameters
     ----------
     kernel, sample
         As in :func:`radial_skd`.
     data
-        The points, a row each, or what :func:`open_data` gives, which is read block by block, once.
+        The points, a row each, or the result of :func:`open_data`, which is read block by block, once.
     norms
-        Which of ``"trace"``, ``"frobenius"``, ``"spectral"``; of a source, or from some points, ``"trace"`` alone.
+        Any of ``"trace"``, ``"frobenius"``, ``"spectral"``; for a source or with ``points``, only ``"trace"``.
     matrix
-        The kernel matrix of the data, if at hand: saves computing it again.
+        The kernel matrix of the data, if it has been computed before.
     precision
-        ``"double"``, ``"extended"`` (double-double, 32 digits, for the built-in kernels), or ``"auto"``: extended
-        where the pivots of :math:`\mathbf K_S`, or the residuals, are so small that double precision would show in the
-        sixth digit, or a landmark would be left out which is no copy of another, and the work is affordable.
+        ``"double"``, ``"extended"`` (double-double, 32 digits, for the built-in kernels), or ``"auto"``. The latter
+        is extended if the work is affordable and double precision would either leave fewer than six correct digits,
+        because pivots of :math:`\mathbf K_S` or residuals are small, or drop a landmark that is no copy of another.
     points
-        From how many data points, drawn independently and uniformly, to estimate the trace error; None for all.
+        Number of data points, drawn independently and uniformly, to estimate the trace error from; None for all.
     seed, confidence
-        What decides the draw, and the confidence of its intervals.
+        The seed of the draw, and the confidence level of the intervals.
     neighbours
-        How many landmarks a point uses, those nearest to it, as in :class:`LocalApproximation`: an upper bound of the
-        trace error, whose cost does not depend on how many landmarks there are; None for all of them together.
+        Number of landmarks that a point uses, the nearest ones, as in :class:`LocalApproximation`. The result is an
+        upper bound of the trace error, at a cost per point that hardly depends on n; None for all landmarks.
 
     Returns
     -------
     Errors
         ``.trace``, ``.frobenius``, ``.spectral``, ``.rank`` (numerical rank of :math:`\mathbf K_S`), ``.precision``;
-        with ``points`` an :class:`Estimate` in ``.estimate``. Residuals lie in :math:`[0, K(x,x)]`: under a radial
-        kernel its ``bounds`` hold whatever the data; under others that interval has no end known without a pass.
+        with ``points`` an :class:`Estimate` in ``.estimate``. Its ``bounds`` hold for any data if the kernel is radial;
+        else they are infinite, for no bound of the residuals is known without a pass over the data.
 
     Examples
     --------
@@ -162,7 +162,7 @@ def nystrom_errors(
 def _errors_in_memory(
     kernel: Kernel, data: NDArray[Any], sample: Array, asked: tuple[str, ...], K: Array, precision: str
 ) -> Errors:
-    """The norms from all the points."""
+    """The norms from all points of an array."""
     features_needed = asked != ("trace",)
     features, residual, rank, used = _residuals(kernel, data, sample, precision, features_needed)
     norms = {"trace": float(residual.sum())}
@@ -174,7 +174,7 @@ def _errors_in_memory(
 def _residuals(
     kernel: Kernel, data: NDArray[Any], sample: Array, precision: str, features_needed: bool = False
 ) -> tuple[Array, Array, int, str]:
-    """Features, if they are needed, and K(x, x) − K̂(x, x) of each point; the rank and the precision used."""
+    """Features, if needed, and K(x, x) − K̂(x, x) of each point; the rank and the precision used."""
     approximation = NystromApproximation(kernel, sample)
     extendable = precision == "auto" and _extendable(kernel, len(data), len(sample))
     if precision == "extended" or (extendable and _thin(approximation)):
@@ -189,11 +189,11 @@ def _residuals(
 
 
 class _TooFarApart(ValueError):
-    """Where 32 digits overflow."""
+    """Extended precision overflows."""
 
 
 def _extended(kernel: Kernel, data: NDArray[Any], sample: Array) -> tuple[Array, Array, int, str]:
-    """Features and residuals by a double-double recursion, landmarks and data together; the rank and the precision."""
+    """Features and residuals in extended precision, of landmarks and data together; the rank and the precision."""
     n = len(sample)
     points = np.concatenate([sample, data.astype(np.float64, copy=False)])
     factor, left, _ = precise.pivoted_cholesky(kernel.radial, points, kernel._p, n, n, n, 0.0)
@@ -203,12 +203,12 @@ def _extended(kernel: Kernel, data: NDArray[Any], sample: Array) -> tuple[Array,
 
 
 def residuals_of(kernel: Kernel, data: NDArray[Any], sample: Array) -> Array:
-    """K(x, x) − K̂(x, x) of each point, with 32 digits where double precision does not suffice."""
+    """K(x, x) − K̂(x, x) of each point, in extended precision where double precision does not suffice."""
     return _residuals(kernel, data, sample, "auto")[1]
 
 
 def _trace_in_one_pass(kernel: Kernel, source: Source, sample: Array, precision: str, neighbours: int | None) -> Errors:
-    """The trace error block by block, with one factor of K_S; it is N that decides whether 32 digits are afforded."""
+    """The trace error block by block, with one factor of K_S; whether extended precision is affordable depends on N."""
     task = _BlockTrace(kernel, sample, neighbours)
     approximation = task.approximation
     if precision == "extended":
@@ -231,16 +231,16 @@ def _trace_extended(kernel: Kernel, source: Source, sample: Array) -> Errors:
 
 
 def _block_extended(kernel: Kernel, sample: Array, source: Source, start: int, stop: int) -> tuple[float, int]:
-    """Σ K(x, x) − K̂(x, x) over a block with 32 digits, and the rank."""
+    """Σ K(x, x) − K̂(x, x) over a block in extended precision, and the rank."""
     _, residual, rank, _ = _extended(kernel, source.block(start, stop), sample)
     return float(residual.sum()), rank
 
 
 class _BlockTrace:
-    """Σ K(x, x) − K̂(x, x) over a block, and Σ K(x, x). Another process that is sent this makes a factor, once."""
+    """Σ K(x, x) − K̂(x, x) and Σ K(x, x) over a block; each process that unpickles this computes the factor once."""
 
     def __init__(self, kernel: Kernel, sample: Array, neighbours: int | None) -> None:
-        self._told = kernel, sample, neighbours
+        self._arguments = kernel, sample, neighbours
         self.approximation = (
             NystromApproximation(kernel, sample)
             if neighbours is None
@@ -248,11 +248,11 @@ class _BlockTrace:
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _BlockTrace, self._told
+        return _BlockTrace, self._arguments
 
     def __call__(self, source: Source, start: int, stop: int) -> tuple[float, float]:
         rows = source.block(start, stop).astype(np.float64, copy=False)
-        return float(self.approximation.residuals(rows).sum()), float(_diagonal(self._told[0], rows).sum())
+        return float(self.approximation.residuals(rows).sum()), float(_diagonal(self._arguments[0], rows).sum())
 
 
 def _trace_from(
@@ -265,7 +265,7 @@ def _trace_from(
     confidence: float,
     neighbours: int | None,
 ) -> Errors:
-    """The trace error from so many points, with intervals."""
+    """The trace error estimated from a number of points, with confidence intervals."""
     drawn = source.draw(points, check.generator("seed", seed))
     rows = source.rows(drawn.ravel()).astype(np.float64)
     if neighbours is None:
@@ -279,12 +279,12 @@ def _trace_from(
 
 
 def _extendable(kernel: Kernel, N: int, n: int) -> bool:
-    """Whether more than double precision is to be had, at a cost that is affordable."""
-    return kernel._family != profiles.CUSTOM and (N + n) * n**2 / 2 <= _AFFORDABLE
+    """Whether extended precision is available and affordable."""
+    return kernel._family != profiles.CUSTOM and (N + n) * n**2 / 2 <= _MAX_EXTENDED_PRODUCTS
 
 
 def _thin(approximation: NystromApproximation, trace_error: float = 1.0, trace: float = 1.0) -> bool:
-    """Whether double precision is not enough for such a trace error of a kernel matrix of such a trace.
+    """Whether double precision is not enough for this trace error of a kernel matrix of this trace.
 
     A rounding error ε of the kernel matrix is divided by the smallest pivot p, and becomes about
     :math:`\\varepsilon/(p\\sqrt r)` of a trace error that is a part r of the trace; one of K(x, x) becomes ε/r.
@@ -294,11 +294,11 @@ def _thin(approximation: NystromApproximation, trace_error: float = 1.0, trace: 
     if not (trace_error > 0.0 and trace > 0.0):
         return trace > 0.0
     eps, left = float(np.finfo(float).eps), trace_error / trace
-    return eps / (approximation.smallest_pivot * math.sqrt(left)) + eps / left > _SIX_DIGITS
+    return eps / (approximation.smallest_pivot * math.sqrt(left)) + eps / left > _MAX_ROUNDING
 
 
 def _dropped(approximation: NystromApproximation) -> bool:
-    """Whether a landmark was given up though it is no copy of another; under a radial kernel they are independent."""
+    """Whether a landmark was dropped that is no copy of another; under a radial kernel they are independent."""
     rank, sample = approximation.rank, approximation.sample
     return approximation.kernel.radial and rank < len(sample) and rank < len(np.unique(sample, axis=0))
 
@@ -309,7 +309,7 @@ def _residual_norms(
     """Frobenius and spectral norms of K − F Fᵀ."""
     N = len(data)
     residual_norms = {}
-    dense = "spectral" in asked and N <= _DENSE
+    dense = "spectral" in asked and N <= _MAX_DENSE_POINTS
     E = np.empty((N, N)) if dense else np.empty((0, 0))
     if dense or "frobenius" in asked:
         total = _residual_tiles(kernel, data, features, K, E)
@@ -358,7 +358,7 @@ def _residual_tiles(kernel: Kernel, data: NDArray[Any], features: Array, K: Arra
 
 
 def _kernel_product(kernel: Kernel, data: NDArray[Any], K: Array) -> Callable[[Array], Array]:
-    """v ↦ K v, from the matrix if there is one, else from panels of it computed on the way."""
+    """v ↦ K v, from the matrix if it is given, else from panels computed in each product."""
     if len(K):
         return symmetric_product(K)
     rows = max(1, 20_000_000 // len(data))
@@ -382,8 +382,8 @@ def best_rank_errors(
 ) -> Errors:
     r"""The norms of :math:`\mathbf K-\mathbf K_n`, with :math:`\mathbf K_n` an optimal approximation of rank n.
 
-    They are sums over the eigenvalues beyond the n-th. Where those are lost below the rounding of the largest one,
-    they come from the singular values of a pivoted Cholesky factor computed with 32 digits (built-in kernels).
+    They are computed from the eigenvalues beyond the n-th. Where rounding errors of the largest eigenvalue exceed
+    these, they come from the singular values of a pivoted Cholesky factor in extended precision (built-in kernels).
 
     Parameters
     ----------
@@ -412,7 +412,7 @@ def best_rank_errors(
     N = len(data)
     if n >= N:
         return _errors(dict.fromkeys(ALL, 0.0), asked, N)
-    if N > _WHOLE_SPECTRUM or (N > _SOON and n <= _FEW * N):
+    if N > _MAX_SPECTRUM_POINTS or (N > _MIN_LANCZOS_POINTS and n <= _LANCZOS_SHARE * N):
         found = _best_by_lanczos(kernel, data, n, asked, K)
         if found is not None:
             return found
@@ -436,22 +436,22 @@ def _tail_errors(tail: Array, asked: tuple[str, ...], n: int, precision: str) ->
 
 
 def _graded_tail(kernel: Kernel, data: NDArray[Any], n: int) -> Array | None:
-    """Eigenvalues beyond the n-th from a factor whose columns fall off as they do; None if that takes too long.
+    """Eigenvalues beyond the n-th from a pivoted Cholesky factor; None if that takes too long.
 
-    The columns of a pivoted factor are graded like the eigenvalues, and a one-sided Jacobi method (LAPACK's gejsv)
-    finds the singular values of such a matrix each to nearly full relative accuracy.
+    The columns of the factor decrease like the eigenvalues, and a one-sided Jacobi method (LAPACK's gejsv) computes
+    each singular value of such a graded matrix to nearly full relative accuracy.
     """
     from scipy.linalg.lapack import dgejsv
 
     N = len(data)
-    most = min(N, int(math.sqrt(2 * _AFFORDABLE / N)), 6 * n + 60)
+    most = min(N, int(math.sqrt(2 * _MAX_EXTENDED_PRODUCTS / N)), 6 * n + 60)
     if most <= n:
         return None
     points = data.astype(np.float64)
     factor, left, rank = precise.pivoted_cholesky(kernel.radial, points, kernel._p, N, most, n, 1e-9)
     remaining = float(left.sum())
     if not (np.isfinite(remaining) and np.isfinite(factor).all()):
-        return None  # so far out, 32 digits have no square
+        return None  # squares of such distances overflow
     if rank <= n:
         return np.array([remaining])
     scales = np.abs(factor).max(axis=1)
@@ -465,13 +465,13 @@ def _graded_tail(kernel: Kernel, data: NDArray[Any], n: int) -> Array | None:
 
 
 def _best_by_lanczos(kernel: Kernel, data: NDArray[Any], n: int, asked: tuple[str, ...], K: Array) -> Errors | None:
-    """Large N: the top eigenvalues by Lanczos; the tail is what they leave of tr K and ‖K‖_F².
+    """Errors for large N: tr K and ‖K‖_F² less the contributions of the largest eigenvalues, from Lanczos.
 
-    None where little is left, and where all eigenvalues, which can be computed, tell it with more digits.
+    None where so little is left that all eigenvalues, if they are affordable, give more digits.
     """
     N = len(data)
-    if not len(K) and N <= _DENSE:
-        K = kernel.matrix(data)  # read some hundred times
+    if not len(K) and N <= _MAX_DENSE_POINTS:
+        K = kernel.matrix(data)  # used some hundred times
     values = top_eigenvalues(_kernel_product(kernel, data, K), N, n + 1)
     total = float(kernel.diagonal(data).sum())
     square = _sums.squared_frobenius_norm(kernel, data) if "frobenius" in asked else math.nan
@@ -480,7 +480,7 @@ def _best_by_lanczos(kernel: Kernel, data: NDArray[Any], n: int, asked: tuple[st
         "frobenius": math.sqrt(max(square - float(np.square(values[:n]).sum()), 0.0)) if square == square else math.nan,
         "spectral": float(values[n]),
     }
-    if N <= _WHOLE_SPECTRUM and (every["trace"] < 1e-5 * total or every["frobenius"] ** 2 < 1e-5 * square):
+    if N <= _MAX_SPECTRUM_POINTS and (every["trace"] < 1e-5 * total or every["frobenius"] ** 2 < 1e-5 * square):
         return None
     lost = every["trace"] < 1e-9 * total or every["frobenius"] ** 2 < 1e-11 * square
     if lost and kernel._family != profiles.CUSTOM:
@@ -509,7 +509,7 @@ def approximation_factors(
     kernel, data, sample, norms, matrix, precision
         As in :func:`nystrom_errors`.
     best
-        The result of :func:`best_rank_errors` for the same kernel, data and n, if at hand.
+        The result of :func:`best_rank_errors` for the same kernel, data and n, if computed before.
 
     Returns
     -------
@@ -527,7 +527,7 @@ def approximation_factors(
     asked = check.norms(norms)
     if best is None:
         best = best_rank_errors(kernel, data, len(sample), asked, matrix=matrix)
-    check.instance("best", best, Errors, "what best_rank_errors gives, or None")
+    check.instance("best", best, Errors, "the result of best_rank_errors, or None")
     errors = nystrom_errors(kernel, data, sample, asked, matrix=matrix, precision=precision)
     trace, frobenius, spectral = (
         _ratio(getattr(errors, name), getattr(best, name)) if name in asked else math.nan for name in ALL

@@ -76,7 +76,7 @@ def skd_coefficient_gradient(kernel: Kernel, data: ArrayLike, sample: ArrayLike)
 def radial_skd_hessian(kernel: Kernel, data: ArrayLike, sample: ArrayLike) -> Array:
     r"""The Hessian of R, blocks :math:`\mathbf B^{k,k'}` of Eq. (11) and (12); shape (n·d, n·d).
 
-    For many landmarks or coordinates, :func:`nystrom_lib.derivatives.hessian_vector_product` does without the matrix.
+    For many landmarks or coordinates, use :func:`nystrom_lib.derivatives.hessian_vector_product` instead.
 
     Returns
     -------
@@ -96,7 +96,7 @@ def radial_skd_hessian(kernel: Kernel, data: ArrayLike, sample: ArrayLike) -> Ar
         return np.zeros((n * d, n * d))
     c = total / norm
     dc = (over_data - 2.0 * c * over_landmarks) / norm  # Eq. (13)
-    # what multiplies ∂c_S in Eq. (11) and (12), the same for every k'
+    # the factor of ∂c_S in Eq. (11) and (12), the same for every k'
     slope = 4.0 * c * over_landmarks - 2.0 * over_data
     blocks = slope[:, :, None, None] * dc[None, None, :, :]
     for k in range(n):
@@ -149,7 +149,7 @@ def hessian_vector_product(kernel: Kernel, data: ArrayLike, sample: ArrayLike, v
 
 
 class _HessianProduct:
-    """∇²R(S) as an operator: what does not depend on the vector is computed once."""
+    """∇²R(S) as an operator; sums that do not depend on the vector are computed once."""
 
     def __init__(self, kernel: Kernel, data: NDArray[Any], sample: Array) -> None:
         self.kernel, self.data, self.sample = kernel, data, sample
@@ -236,6 +236,6 @@ def largest_hessian_eigenvalue(kernel: Kernel, data: ArrayLike, sample: ArrayLik
     )
     start = np.random.default_rng(0).standard_normal(sample.size)
     if not np.any(operator @ start):
-        return 0.0  # landmarks so far from the data, and from each other, that nothing is left of the Hessian
+        return 0.0  # landmarks so far from the data, and from each other, that the Hessian underflows
     values = eigsh(operator, k=1, which="LA", v0=start, tol=tolerance, return_eigenvectors=False)
     return float(values[0])

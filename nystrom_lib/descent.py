@@ -1,4 +1,4 @@
-r"""Descents: an objective, a step rule, and the one loop that joins them; those of paper §2–4 among them."""
+r"""Descents: the paper's (§2–4), and the loop that joins any objective with any step rule."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from .stochastic import LARGEST_BATCH
 
 __all__ = ["Descent", "DescentError", "descend", "gradient_descent", "stochastic_gradient_descent"]
 
-_CHUNK = 1e8  # products of coordinates between two calls of progress, or checks for Ctrl-C: some hundredths of a second
-_READINGS = 50  # of the clock, at least, in a budget of seconds
-_MIN_INTERVAL = 5e-4  # seconds between two readings of the clock
+_CHUNK = 1e8  # products of coordinates between two calls of progress or checks for Ctrl-C: a few hundredths of a second
+_READINGS = 50  # the clock is read at least this often in a budget of seconds,
+_MIN_INTERVAL = 5e-4  # but not again within this many seconds
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Descent:
     values: Array  #: R at the recorded iterations (up to ‖K‖_F² unless it was given)
     iterations: NDArray[np.int64]  #: which iterations those are: 0, k, 2k, …, and the last
     path: Array | None  #: the sample at the recorded iterations, or at every one; shape (records, n, d)
-    steps: int = 0  #: how many steps were taken
+    steps: int = 0  #: the number of steps taken
 
 
 class DescentError(ArithmeticError):
@@ -266,24 +266,24 @@ def descend(
 
 # --- batches and budgets ----------------------------------------------------------------------------------------
 
-#: Draws a number of batches, one a row.
+#: A function that draws a number of batches, as rows.
 Draw = Callable[[int], NDArray[np.int64]]
-#: Called from time to time with the number of steps done and a function that returns the current sample.
+#: A callback that receives the number of steps done and a function that returns the current sample.
 Report = Callable[[int, Callable[[], Array]], object]
 
 
 def no_batches(count: int) -> NDArray[np.int64]:
-    """Empty rows, which stand for all of the data."""
+    """Empty rows: each step uses all data."""
     return np.empty((count, 0), dtype=np.int64)
 
 
 def independent_batches(N: int, size: int, rng: np.random.Generator) -> Draw:
-    """Independent uniform indices, paper §3."""
+    """Draw independent uniform indices, paper §3."""
     return lambda count: rng.integers(0, N, size=(count, size))
 
 
 def shuffled_batches(N: int, size: int, rng: np.random.Generator) -> Draw:
-    """All indices in one random order after another: an epoch has each index once."""
+    """Draw from random permutations of all indices: each epoch has every index once."""
     rest = np.empty(0, dtype=np.int64)
 
     def draw(count: int) -> NDArray[np.int64]:
@@ -297,7 +297,7 @@ def shuffled_batches(N: int, size: int, rng: np.random.Generator) -> Draw:
 
 
 class Budget:
-    """Steps, seconds, or both, whichever ends first; the clock starts here."""
+    """A number of steps, of seconds, or both, whichever ends first; the clock starts at once."""
 
     def __init__(self, iterations: int | None, seconds: float | None) -> None:
         if iterations is None and seconds is None:
@@ -311,7 +311,7 @@ class Budget:
         return time.perf_counter() - self.begin
 
     def used(self, done: int) -> float:
-        """The used share, from 0 to 1."""
+        """The share used so far, from 0 to 1."""
         shares = [0.0]
         if self.iterations is not None:
             shares.append(done / self.iterations if self.iterations else 1.0)
@@ -320,12 +320,12 @@ class Budget:
         return min(max(shares), 1.0)
 
     def share(self, pace: float) -> float:
-        """The share of one step of ``pace`` seconds; 0 as long as the pace is unknown."""
+        """The share of a step of ``pace`` seconds; a pace of 0 is not known yet."""
         by_steps = 1.0 / self.iterations if self.iterations else 0.0
         return max(by_steps, pace / self.seconds if self.seconds is not None else 0.0)
 
     def affordable(self, pace: float) -> int:
-        """Steps of ``pace`` seconds until the clock is to be read again."""
+        """The number of steps of ``pace`` seconds before the clock is read again."""
         if self.seconds is None:
             return 10**9
         interval = min(max(self.seconds / _READINGS, _MIN_INTERVAL), max(self.seconds - self.elapsed(), 0.0))
@@ -348,7 +348,7 @@ def run_descent(
     keep_path: bool = False,
     report: Report | None = None,
 ) -> Descent:
-    """:func:`descend` with a budget whose clock runs already, any batches, and a callback that may take the sample."""
+    """:func:`descend` with a budget whose clock is running, any batches, and a callback that may read the sample."""
     record_every = check.integer("record_every", record_every, least=0)
     value: Callable[[Array], float] | None = objective.value if record_every else None
     if value is None and not objective.kernel.radial:
@@ -364,7 +364,7 @@ def run_descent(
 def _run_scipy(
     rule: LBFGS, objective: Objective, sample: Array, budget: Budget, records: _Records, report: Report | None
 ) -> Descent:
-    """L-BFGS, whose loop is scipy's: it calls back after each step."""
+    """L-BFGS by scipy, which calls back after each step."""
     most = 10**9 if budget.iterations is None else budget.iterations
     done, now, ended = 0, sample.copy(), budget.used(0) >= 1.0
 
@@ -389,7 +389,7 @@ def _run_scipy(
         if records.every:
             record()
         rule.minimise(objective, sample, most, after_step)
-    if not ended and budget.iterations is not None:  # converged: the sample stays where it is
+    if not ended and budget.iterations is not None:  # converged: the remaining steps do not move the sample
         while (stop := records.next_stop(done)) < most:
             done = stop
             record()
@@ -400,7 +400,7 @@ def _run_scipy(
 
 
 def _value_of_few_points(objective: Objective, n: int) -> Callable[[Array], float]:
-    """A value to check the last sample by: unlike a radial kernel, others may overflow there."""
+    """The value from a few points, which shows whether a kernel that is not radial overflows at the last sample."""
     few = np.arange(min(n, len(objective.data)))
     evaluate = objective.prepare(n, len(few))
     return lambda sample: evaluate(sample, few)[0]
@@ -423,14 +423,14 @@ def _radial_descent(
     first_part: int = 0,
     draw: Draw = no_batches,
 ) -> Descent:
-    """The paper's descents, with options that no other has: two samples, single precision, a given constant."""
+    """The paper's descents, with their own options: two-sample estimates, single precision, a constant."""
     kernel, data, sample = validate_arguments(kernel, data, sample)
     rule = FixedStep(step)
     budget = Budget(iterations, None)
     record_every = check.integer("record_every", record_every, least=0)
     constant = check.real("constant", constant)
     engine = RadialEngine(RadialSKD(kernel, data), sample, batch, rule.step, first_part, _float_kind(dtype))
-    # a radial kernel is bounded, so R is finite wherever S is; with others the last value is always checked
+    # a radial kernel is bounded, so R is finite; with other kernels the last value is always checked
     sums = PairSums(kernel, data, sample) if record_every or not kernel.radial else None
 
     def value(now: Array) -> float:
@@ -472,11 +472,11 @@ class _Records:
         return done - done % self.every + self.every if self.every else 10**18
 
     def due(self, done: int) -> bool:
-        """Whether this iteration is to be recorded."""
+        """Whether to record this iteration."""
         return done == self.next_stop(done - 1)
 
     def add(self, done: int, now: Array, last: bool = False) -> bool:
-        """Returns whether the value, if it was computed, is finite."""
+        """Add a record; return whether the value, if it was computed, is finite."""
         self.now = now
         if self.value is not None and (self.keep_values or last):
             try:
@@ -510,7 +510,7 @@ def _run_engine(
     step: float | None,
     report: Report | None,
 ) -> Descent:
-    """The loop of all descents but L-BFGS: chunks of steps; records, callback and clock come in between."""
+    """The loop of all descents but L-BFGS: chunks of steps, with records, callback and clock in between."""
     most = 10**18 if budget.iterations is None else budget.iterations
     done, used, pace, recorded = 0, budget.used(0), 0.0, -1
     if records.every and most > 0:
@@ -548,7 +548,7 @@ def _run_engine(
 def _float_kind(dtype: Any) -> type:
     try:
         kind = np.dtype(dtype)
-    except Exception:  # an object that is no type may raise anything, even when numpy quotes it
+    except Exception:  # an object that is no type may raise any error
         kind = np.dtype(object)
     if dtype is None or kind not in (np.float32, np.float64):
         raise ValueError(f"dtype is {check.quoted(dtype)}; it must be numpy.float64 or numpy.float32.")

@@ -60,7 +60,7 @@ def mean_of(terms: Array, low: float, high: float, confidence: float, times: flo
 
 
 def as_confidence(value: Any) -> float:
-    """A probability below 1."""
+    """Validate a confidence level: a number between 0 and 1."""
     confidence = check.positive("confidence", value)
     if confidence >= 1.0:
         raise ValueError(f"confidence is {value!r}; it must be below 1.")

@@ -49,15 +49,15 @@ _CALL = 2e9  # multiplications of one compiled call, during which Ctrl-C has to 
 ROOT32, ROOT52 = 1.3576766739458992, 1.9262524514893138
 
 
-def _held(method: Callable[P, T]) -> Callable[P, T]:
-    """Refuse what double precision cannot hold; radial kernels have no such values, and are spared the look."""
-    careful = check.finite_result(method)
+def _finite_result(method: Callable[P, T]) -> Callable[P, T]:
+    """Refuse a result that is not finite; radial kernels are bounded, so theirs are not checked."""
+    checked = check.finite_result(method)
 
     @wraps(method)
-    def checked(*arguments: P.args, **named: P.kwargs) -> T:
-        return (method if arguments[0].radial else careful)(*arguments, **named)  # type: ignore[attr-defined]
+    def wrapped(*arguments: P.args, **named: P.kwargs) -> T:
+        return (method if arguments[0].radial else checked)(*arguments, **named)  # type: ignore[attr-defined]
 
-    return checked
+    return wrapped
 
 
 class Constants(NamedTuple):
@@ -69,12 +69,10 @@ class Constants(NamedTuple):
 
 
 class Kernel:
-    """What all kernels share. Kernels are immutable, hashable, and equal when their parameters are."""
+    """Base class of all kernels. Kernels are immutable, hashable, and equal if their parameters are equal."""
 
     radial: bool = True  #: whether the pair scalar is ‖s − x‖² (else ⟨s, x⟩)
     _family: int
-
-    # -- what a kernel says of itself
 
     @property
     def name(self) -> str:
@@ -88,12 +86,12 @@ class Kernel:
 
     @property
     def constants(self) -> Constants | None:
-        """α, M₁, M₂ of Theorem 2.1, or None: then :attr:`why_no_constants` says why."""
+        """α, M₁, M₂ of Theorem 2.1, or None, for the reason in :attr:`why_no_constants`."""
         return None
 
     @property
     def why_no_constants(self) -> str:
-        """Why Theorem 2.1 does not apply, in one sentence; empty where it does."""
+        """The reason why Theorem 2.1 does not apply; empty where it does."""
         return ""
 
     @property
@@ -106,7 +104,7 @@ class Kernel:
 
     @cached_property
     def _p(self) -> Array:
-        """The parameters as the compiled loops read them: the family's code, then up to seven numbers."""
+        """The parameters as the compiled loops read them: the code of the family, then up to seven numbers."""
         p = np.zeros(profiles.PARAMETERS)
         numbers = self._numbers()
         p[0] = self._family
@@ -114,11 +112,11 @@ class Kernel:
         return p
 
     def _guard_user_kernel(self, descent: bool = False) -> AbstractContextManager[Array]:
-        """Those parameters while compiled loops run; at the end, a sentence if a user's functions failed in them.
+        """The parameters for compiled loops; raises an error at the end if a user's functions failed in them.
 
-        Not for a ``descent``, which may leave where they are finite and says so itself.
+        Not for a ``descent``, which may diverge and reports that itself.
         """
-        return nullcontext(as_writable(self._p))  # joblib maps it into memory that cannot be written to
+        return nullcontext(as_writable(self._p))  # joblib may have mapped it into read-only memory
 
     def _apply(self, action: int, t: Array) -> None:
         """Do ``action`` (VALUE, FIRST, SECOND) to an array of pair scalars, in place."""
@@ -138,9 +136,7 @@ class Kernel:
         """The compiled loop that does ``action`` to a tile of pair scalars."""
         return profiles.family_block(action, kind, self._family)
 
-    # -- values
-
-    @_held
+    @_finite_result
     def matrix(self, a: ArrayLike, b: ArrayLike | None = None) -> Array:
         """The matrix of :math:`K(a_i, b_j)`; ``b`` defaults to ``a``.
 
@@ -153,14 +149,14 @@ class Kernel:
         """
         return self._scalars(a, b, profiles.VALUE)
 
-    @_held
+    @_finite_result
     def squared(self, a: ArrayLike, b: ArrayLike | None = None) -> Array:
         """The matrix of :math:`K^2(a_i, b_j) = (K(a_i, b_j))^2`."""
         result = self.matrix(a, b)
         squares: Array = np.square(result, out=result)
         return squares
 
-    @_held
+    @_finite_result
     def diagonal(self, a: ArrayLike) -> Array:
         """The vector of :math:`K(a_i, a_i)`."""
         a = check.float_points("a", a)
@@ -180,15 +176,13 @@ class Kernel:
                 parallel(pairs.fill, -(-len(a[some]) // pairs.C), self.radial, block, p, a[some], b, out[some])
         return out
 
-    # -- derivatives of K², Eq. (4) and paper §2: left, right, diagonal
-
     def _first(self, s: Array, x: Array) -> Array:
         return self._scalars(s, x, profiles.FIRST)
 
     def _second(self, s: Array, x: Array) -> Array:
         return self._scalars(s, x, profiles.SECOND)
 
-    @_held
+    @_finite_result
     def squared_left(self, s: ArrayLike, x: ArrayLike) -> Array:
         r""":math:`\partial^{[l]}_{[s]_l} K^2(s_i, x_j)`, Eq. (4), shape (n, N, d).
 
@@ -203,7 +197,7 @@ class Kernel:
         left: Array = 2.0 * first * (s[:, None] - x[None]) if self.radial else first * x[None]
         return left
 
-    @_held
+    @_finite_result
     def squared_right(self, s: ArrayLike, x: ArrayLike) -> Array:
         r""":math:`\partial^{[r]}_{[x]_l} K^2(s_i, x_j)`, paper §2, shape (n, N, d)."""
         s, x = self._two(s, x)
@@ -211,7 +205,7 @@ class Kernel:
         right: Array = 2.0 * first * (x[None] - s[:, None]) if self.radial else first * s[:, None]
         return right
 
-    @_held
+    @_finite_result
     def squared_diagonal(self, s: ArrayLike) -> Array:
         r""":math:`\partial^{[d]}_{[s]_l} K^2(s_i, s_i)`, Eq. (4), shape (n, d); zero for radial kernels."""
         s = check.float_points("s", s)
@@ -222,7 +216,7 @@ class Kernel:
         derivative: Array = 2.0 * t[:, None] * s
         return derivative
 
-    @_held
+    @_finite_result
     def squared_left_left(self, s: ArrayLike, x: ArrayLike) -> Array:
         r""":math:`\partial^{[l]}_{[s]_l}\partial^{[l]}_{[s]_{l'}} K^2(s_i, x_j)`, shape (n, N, d, d)."""
         s, x = self._two(s, x)
@@ -233,7 +227,7 @@ class Kernel:
         outer = 4.0 * second * delta[..., :, None] * delta[..., None, :]
         return outer + 2.0 * self._first(s, x)[:, :, None, None] * np.eye(s.shape[1])
 
-    @_held
+    @_finite_result
     def squared_left_right(self, s: ArrayLike, x: ArrayLike) -> Array:
         r""":math:`\partial^{[l]}_{[s]_l}\partial^{[r]}_{[x]_{l'}} K^2(s_i, x_j)`, shape (n, N, d, d)."""
         s, x = self._two(s, x)
@@ -243,7 +237,7 @@ class Kernel:
         outer = second * x[None, :, :, None] * s[:, None, None, :]
         return outer + self._first(s, x)[:, :, None, None] * np.eye(s.shape[1])
 
-    @_held
+    @_finite_result
     def squared_diagonal_diagonal(self, s: ArrayLike) -> Array:
         r""":math:`\partial^{[d]}_{[s]_l}\partial^{[d]}_{[s]_{l'}} K^2(s_i, s_i)`, shape (n, d, d)."""
         s = check.float_points("s", s)
@@ -265,7 +259,7 @@ class Kernel:
 
 
 def _set(kernel: Kernel, **values: Any) -> None:
-    """Store checked values in a frozen dataclass."""
+    """Store validated values in a frozen dataclass."""
     for name, value in values.items():
         object.__setattr__(kernel, name, value)
 
@@ -314,8 +308,8 @@ class Matern(Kernel):
     :math:`e^{-r/\ell}`, :math:`(1+u)e^{-u}` with :math:`u=\sqrt3 r/\ell`, and
     :math:`(1+u+u^2/3)e^{-u}` with :math:`u=\sqrt5 r/\ell`.
 
-    The first is not differentiable where its arguments meet: its derivative there is taken to be 0, and it has
-    no constants.
+    The first is not differentiable where its arguments meet: its derivative there is set to 0, and it has no
+    constants.
 
     Examples
     --------
@@ -473,17 +467,17 @@ class CustomKernel(Kernel):
 
     @contextmanager
     def _guard_user_kernel(self, descent: bool = False) -> Iterator[Array]:
-        p = self._p.copy()  # one for each call: others may use this kernel at the same time
+        p = self._p.copy()  # for this call only: other threads may use this kernel at the same time
         yield p
-        if p[0] == profiles.REFUSED and not descent:
+        if p[0] == profiles.FAILED and not descent:
             raise ValueError(
-                f"The kernel {self.label!r} raised an error, or gave what is not a finite number, at {self._scalar} "
-                "that occurs here; its functions must give a finite number at every one."
+                f"The kernel {self.label!r} raised an error, or gave what is not a finite number, at some "
+                f"{self._scalar} that occurs here; its functions must give a finite number at each."
             )
 
     @cached_property
     def _width(self) -> float:
-        """By bisection."""
+        """Computed by bisection."""
         squares = np.concatenate([[0.0], np.geomspace(1e-300, 1e300, 6001)])
         values = squares.copy()
         pairs.apply(self._block(profiles.VALUE), values, self._p.copy())
@@ -499,39 +493,35 @@ class CustomKernel(Kernel):
 
     @property
     def _scalar(self) -> str:
-        return "a squared distance" if self.radial else "an inner product"
-
-    @property
-    def _the_scalar(self) -> str:
-        return "the squared distance" if self.radial else "the inner product"
+        return "squared distance" if self.radial else "inner product"
 
     @property
     def name(self) -> str:
-        """The label it was given."""
+        """The label given by the user."""
         return self.label
 
     @property
     def parameters(self) -> dict[str, float]:
-        """The numbers its functions receive, as p0, p1, …"""
+        """The numbers that its functions receive, as p0, p1, …"""
         return {f"p{i}": number for i, number in enumerate(self.numbers)}
 
     @property
     def constants(self) -> Constants | None:
-        """What the user stated."""
+        """The constants stated by the user."""
         return self.bounds
 
     @property
     def why_no_constants(self) -> str:
-        """Set unless constants were stated."""
+        """Not empty unless the user stated constants."""
         return "" if self.bounds else f"No constants were given for the kernel {self.label!r}."
 
 
-#: Where a user's functions are tried when the kernel is made: at squared distances, and at inner products, which may
-#: have any domain about there.
+#: Where a user's functions are tried when the kernel is made: squared distances, and inner products (few of them, since
+#: the domain is not known).
 _TRIED = {True: (0.0, 1e-4, 1e-2, 1.0, 1e2), False: (0.25, 0.5)}
-#: Where their derivatives are compared with differences: not at round numbers, where a function may have a kink.
+#: Where derivatives are compared with differences: not at round numbers, where a function may have a kink.
 _COMPARED = {True: (1.3e-4, 1.7e-2, 0.23, 0.83, 1.9), False: (0.31, 0.47)}
-_APART = 1e-4  # relative distance of the two points of such a difference
+_APART = 1e-4  # relative distance between the two points of a difference
 _WRONG = 0.01  # relative error from which on a derivative is refused
 
 
@@ -559,8 +549,8 @@ def _custom(radial: bool, functions: tuple[Any, Any, Any], parameters: Any, name
 
 
 def _try(kernel: CustomKernel, label: str, function: Any, t: float) -> float:
-    """What a user's function gives, which must compile and give a finite number."""
-    where = f"at {kernel._the_scalar} {t:g}"
+    """Evaluate a user's function, which must compile and return a finite number."""
+    where = f"at the {kernel._scalar} {t:g}"
     try:
         result = function(t, kernel._p[1:])
     except numba.errors.NumbaError as error:
@@ -576,7 +566,7 @@ def _try(kernel: CustomKernel, label: str, function: Any, t: float) -> float:
 
 
 def _compare(kernel: CustomKernel, label: str, of: str, derivative: Any, function: Any, t: float) -> None:
-    """Refuse a derivative that the differences of its function contradict, by more than their own errors."""
+    """Refuse a derivative that differs from the differences of its function by more than their error."""
 
     def difference(h: float) -> float:
         return (_try(kernel, of, function, t + h) - _try(kernel, of, function, t - h)) / (2.0 * h)
@@ -587,13 +577,13 @@ def _compare(kernel: CustomKernel, label: str, of: str, derivative: Any, functio
     allowed = _WRONG * max(abs(fine), abs(given)) + 10.0 * abs(coarse - fine) + rounding
     if abs(given - fine) > allowed:
         raise ValueError(
-            f"{label} gives {given:.6g} at {kernel._the_scalar} {t:g}; it must be the derivative of {of}, which is "
+            f"{label} gives {given:.6g} at the {kernel._scalar} {t:g}; it must be the derivative of {of}, which is "
             f"about {fine:.6g} there."
         )
 
 
 def _reason(error: Exception) -> str:
-    """What numba found, without its advice: the first lines that are neither a heading nor empty, as one."""
+    """The first line of numba's message that is neither a heading nor empty."""
     lines = [line.strip() for line in str(error).splitlines()]
     reasons = [line for line in lines if line and not line.startswith("Failed in nopython mode")]
     return (reasons[0] if reasons else type(error).__name__).rstrip(".:")
@@ -614,13 +604,13 @@ def radial_kernel(
     ----------
     value, first, second
         Scalar functions ``(q, p) -> float`` of the squared distance and the parameters, which numba can compile:
-        :math:`\kappa` and its first two derivatives with respect to :math:`q`. They are tried at once, and must give
-        finite numbers, at :math:`q = 0` too: 0 where a derivative does not exist. The derivatives are compared with
-        differences of the functions they belong to.
+        :math:`\kappa` and its first two derivatives with respect to :math:`q`. They must return finite numbers for
+        all :math:`q \ge 0`, and 0 where a derivative does not exist. This is tried at once, and the derivatives are
+        compared with finite differences.
     parameters
         Up to seven numbers, which the functions receive as the array ``p``.
     name
-        What to call it in results.
+        A name for results and errors.
     constants
         (α, M₁, M₂) of Theorem 2.1 for :math:`K^2`, if known.
 
@@ -671,7 +661,7 @@ def dot_product_kernel(
 
 
 def require(kernel: Any) -> Kernel:
-    """Refuse what is not a kernel."""
+    """Validate that an argument is a kernel."""
     check.instance("kernel", kernel, Kernel, "a kernel of nystrom_lib, such as Gaussian(rho=1.0)")
     known: Kernel = kernel
     return known

@@ -68,7 +68,7 @@ class LipschitzBound:
 def lipschitz_bound(
     kernel: Kernel, data: ArrayLike, n: int, *, squared_frobenius: float | None = None
 ) -> LipschitzBound:
-    r"""The constant L of Theorem 2.1, :math:`\|\nabla R(S)-\nabla R(S')\| \le L\|S-S'\|`, and all that leads to it.
+    r"""The constant L of Theorem 2.1, :math:`\|\nabla R(S)-\nabla R(S')\| \le L\|S-S'\|`, and those it depends on.
 
     Parameters
     ----------
@@ -79,12 +79,12 @@ def lipschitz_bound(
     n
         Number of landmarks.
     squared_frobenius
-        :math:`\|\mathbf K\|_F^2` if it is known already.
+        :math:`\|\mathbf K\|_F^2`, if computed before.
 
     Returns
     -------
     LipschitzBound
-        ``.L`` and ``.step`` = 1/L, with the constants on the way to them.
+        ``.L`` and ``.step`` = 1/L, with the constants they depend on.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-r"""The Nyström approximation for more landmarks than a factor of :math:`\mathbf K_S` has room for."""
+r"""The Nyström approximation for so many landmarks that a factor of :math:`\mathbf K_S` does not fit in memory."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = ["LocalApproximation"]
 
-EXACT = 4_000  #: up to so many landmarks a factor of K_S is soon made, and errors are those of all landmarks together
+EXACT = 4_000  #: up to this many landmarks, errors are computed with a factor of K_S
 
-_PANEL = 2**22  # entries of K_S that are held at a time
+_PANEL = 2**22  # entries of K_S that are in memory at a time
 
 
 class LocalApproximation:
@@ -32,9 +32,9 @@ class LocalApproximation:
 
     .. math:: \hat K(x, y) = a_x^T\mathbf K_S\,a_y
 
-    is the inner product of two such projections: positive, and nowhere nearer to :math:`K(x,x)` on the diagonal than
-    Eq. (2), with which it agrees where there are no more landmarks than neighbours. Nothing of the size of
-    :math:`\mathbf K_S` is made: a point costs a search and O(k³ + k²d).
+    is the inner product of two such projections. It is positive semi-definite, its diagonal is at most that of Eq. (2),
+    and it equals Eq. (2) if there are no more landmarks than neighbours. No matrix of the size of
+    :math:`\mathbf K_S` is needed: a point costs a search and O(k³ + k²d).
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class LocalApproximation:
     sample
         The landmarks, a row each, repeats allowed.
     neighbours
-        How many landmarks a point uses.
+        The number k of landmarks that a point uses.
 
     Examples
     --------
@@ -63,7 +63,7 @@ class LocalApproximation:
 
     @property
     def rank(self) -> int:
-        """How many landmarks a point uses."""
+        """The number of landmarks that a point uses."""
         return min(self.neighbours, len(self.sample))
 
     def residuals(self, x: ArrayLike) -> Array:
@@ -74,9 +74,9 @@ class LocalApproximation:
     def weights(self, x: ArrayLike) -> csr_array:
         r"""The weights of the landmarks, a sparse matrix of shape (m, n) with k entries a row.
 
-        They are features: a function :math:`g` of the landmarks' span is :math:`\sum_i a_i(x)\,g(s_i)` as far as a
-        point's neighbours tell, so that the coefficients of a linear model are its values at the landmarks. Where
-        landmarks repeat each other the weights are those of :math:`\mathbf W_x` with some 1e-10 of its diagonal added.
+        The weights are features that interpolate: :math:`\sum_i a_i(x)\,g(s_i)` approximates a function :math:`g` of
+        the span of the landmarks, so that the coefficients of a linear model are its values at the landmarks. Where
+        landmarks repeat each other, a ridge of about 1e-10 of the diagonal is added to :math:`\mathbf W_x`.
 
         Examples
         --------
@@ -119,10 +119,10 @@ class LocalApproximation:
 
 
 def by_nearest(kernel: Kernel, n: int) -> bool:
-    """Whether errors of n landmarks are those of each point's nearest."""
+    """Whether errors are computed from the nearest landmarks of each point."""
     return n > EXACT and kernel.radial
 
 
 def affordable(kernel: Kernel, sample: Array) -> NystromApproximation | LocalApproximation:
-    """The approximation whose errors are soon known: of all landmarks together, or of each point's nearest."""
+    """The approximation whose errors are affordable: from all landmarks, or from the nearest of each point."""
     return (LocalApproximation if by_nearest(kernel, len(sample)) else NystromApproximation)(kernel, sample)

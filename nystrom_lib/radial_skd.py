@@ -16,7 +16,7 @@ __all__ = ["radial_skd", "skd_coefficient", "squared_frobenius_norm"]
 
 
 def validate_arguments(kernel: Kernel, data: ArrayLike, sample: ArrayLike) -> tuple[Kernel, NDArray[Any], Array]:
-    """The three arguments nearly every function of the library begins with."""
+    """Validate the three arguments that most functions have in common."""
     kernel = require(kernel)
     data = check.points("data", data)
     return kernel, data, check.float_points("sample", sample, dimension=data.shape[1])
@@ -60,13 +60,13 @@ def radial_skd(kernel: Kernel, data: ArrayLike, sample: ArrayLike, constant: boo
     sample
         The landmarks :math:`s_1, …, s_n`, a row each, anywhere in :math:`\mathbb R^d`.
     constant
-        True adds :math:`\|\mathbf K\|_F^2`, which costs O(N²); False leaves it out: O(n² + nN); a number is taken
-        to be :math:`\|\mathbf K\|_F^2`, computed before.
+        True adds :math:`\|\mathbf K\|_F^2`, which costs O(N²); False leaves it out, for a cost of O(n² + nN); a
+        number is :math:`\|\mathbf K\|_F^2`, computed before.
 
     Returns
     -------
     float
-        R(S), or what is left of it without its constant.
+        R(S), with or without its constant.
 
     Examples
     --------

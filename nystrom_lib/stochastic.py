@@ -25,7 +25,7 @@ __all__ = [
     "two_sample_gradient",
 ]
 
-LARGEST_BATCH = 10**8  #: indices of a batch at most
+LARGEST_BATCH = 10**8  #: largest number of indices in a batch
 
 
 def draw_batch(N: int, batch_size: int, seed: Any) -> NDArray[np.int64]:
@@ -36,9 +36,9 @@ def draw_batch(N: int, batch_size: int, seed: Any) -> NDArray[np.int64]:
     N
         Number of data points.
     batch_size
-        How many to draw, the paper's b.
+        Number of indices, the paper's b.
     seed
-        A whole number, a ``SeedSequence``, or a ``Generator``, which moves on.
+        An integer, a ``SeedSequence``, a ``Generator``, or None for fresh entropy.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def draw_batch(N: int, batch_size: int, seed: Any) -> NDArray[np.int64]:
 
 
 class _Estimates:
-    """T̂₁ and T̂₂ of one batch, and what the sample alone determines."""
+    """T̂₁ and T̂₂ of one batch, and the sums over the landmarks."""
 
     def __init__(self, kernel: Kernel, data: NDArray[Any], sample: Array, name: str, batch: ArrayLike) -> None:
         picked = data[check.indices(name, batch, len(data))]

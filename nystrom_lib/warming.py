@@ -1,4 +1,4 @@
-"""Compile beforehand what would otherwise be compiled at its first use."""
+"""Compile all loops in advance."""
 
 from __future__ import annotations
 

@@ -10,36 +10,36 @@ from typing import Any
 import numba
 from numba.extending import register_jitable
 
-#: Products may be fused into sums, and −0 is 0. Nothing is reordered, and nothing promises LLVM that values are finite:
-#: a NaN on its way in is still a NaN on its way out.
+#: LLVM may fuse a product and a sum, and ignore the sign of 0. It may not reorder operations, nor assume that values
+#: are finite: NaN in the input stays NaN in the output.
 EXACT = {"contract", "nsz"}
-#: Sums may be reordered as well, which is what lets LLVM vectorise them.
+#: Sums may be reordered as well: only then can LLVM vectorise them.
 SUMS = EXACT | {"reassoc"}
 
-#: Part of the name of every function on disk. numba notices an edit of the file that a function is in, but not of the
-#: files that it calls.
+#: Part of the name of every function in the cache. numba notices an edit of the file that defines a function, but not
+#: an edit of the files whose functions it calls.
 SOURCES = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))).hexdigest()
 
 
 def cached(compiler: Callable[..., Any], function: Callable[..., Any]) -> Any:
-    """Compile with numba's cache on disk, or without it where no folder can be written."""
+    """Compile with numba's cache on disk, or without a cache where no folder is writable."""
     function.__qualname__ += f"-{SOURCES[:16]}"
     try:
         return compiler(cache=True)(function)
-    except RuntimeError:  # numba found no place for the cache
+    except RuntimeError:  # numba found no writable folder
         return compiler(cache=False)(function)
 
 
 def entry(function: Callable[..., Any]) -> Any:
-    """Compile a function that is called from Python; it releases the interpreter lock."""
+    """Compile a function that Python calls; it releases the interpreter lock."""
     return cached(lambda cache: numba.njit(nogil=True, fastmath=EXACT, cache=cache), function)
 
 
 def inner(function: Callable[..., Any] | None = None, *, flags: set[str] = EXACT) -> Any:
     """Let compiled functions call this one; it is compiled as a part of each entry.
 
-    The numbers of a closure become part of its name. Closures of one name, compiled in two processes, would be mixed up
-    in a third that loads both from the cache.
+    The integers of a closure become part of its name: a process that loads two closures of one name from the cache,
+    each compiled by another process, would confuse them.
     """
 
     def compiled(function: Callable[..., Any]) -> Any:

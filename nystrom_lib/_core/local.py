@@ -9,9 +9,9 @@ For a radial kernel :math:`K=\kappa(\|\cdot-\cdot\|^2)` and a point x with neigh
 for the form is stationary in a: the point is treated as one more neighbour, and the pivot that an elimination
 :math:`\mathbf L\mathbf D\mathbf L^T` leaves it is the error.
 
-The matrices are small, so the points go through in groups of W, and arrays hold the same entry of the matrices of all
-points of a group side by side. Pairs i > j are numbered row by row. A point's contribution does not depend on the other
-points of its group.
+The matrices are small, so the points are processed in groups of W, and arrays hold the same entry of the matrices of
+all points of a group side by side. Pairs i > j are numbered row by row. A point's contribution does not depend on the
+other points of its group.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ C = 64  #: landmarks of a tile of the search
 ROWS = 32  #: points of a tile of the search
 ROUNDING = 2.0**-44  #: pivots below it, relative to the diagonal, may be off by a hundredth
 
-ERRORS, WEIGHTS, FORCES = range(3)  #: what :func:`run` finds
+ERRORS, WEIGHTS, FORCES = range(3)  #: what :func:`run` computes
 
 load, scalars = tile_loops(C)
 ALL, EQUAL = np.empty(0, np.int64), np.empty(0)
@@ -37,7 +37,7 @@ ALL, EQUAL = np.empty(0, np.int64), np.empty(0)
 def load_group(sample, points, near, first, Z):
     """Coordinate l of neighbour i of point ``first`` + v, or of the point itself for the last i, in Z[l, i, v].
 
-    The last point stands in where there are no more.
+    The last group is padded with copies of the last point.
     """
     d, k = Z.shape[0], Z.shape[1] - 1
     for v in range(W):
@@ -92,7 +92,7 @@ def eliminate(kappa, diagonal, floor, ridge, L, pivots, column, work):
 
 @inner
 def factor(kappa, diagonal, L, pivots, column, ridge, work):
-    """Eliminate with the least ridge, for each point its own, that double precision carries; NaN where none does."""
+    """Eliminate with the least ridge, for each point its own, that leaves large enough pivots; NaN where none does."""
     k = pivots.shape[0] - 1
     for v in range(W):
         ridge[v] = 0.0
@@ -145,9 +145,9 @@ def forces(Z, slopes, a, F):
 
 @entry
 def run(first, count, step, task, block, p, sample, points, near, diagonal, errors, out):
-    """The errors of groups of W points, and what the task says of their neighbours in the order of ``near``.
+    """The errors of groups of W points, and results of the task for their neighbours, in the order of ``near``.
 
-    ERRORS: nothing else, and with nothing added to a diagonal. WEIGHTS: the coefficients a in out[point, i, 0].
+    ERRORS: no more results, and no ridge. WEIGHTS: the coefficients a in out[point, i, 0].
     FORCES: the contribution to the gradient in out[point, i, l].
     """
     m, k = near.shape

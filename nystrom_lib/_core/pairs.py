@@ -9,8 +9,8 @@ Every derivative in the paper is a combination of these. Landmarks are in tiles 
 a row of zeros after the weights; so are their sums, d rows for Σφ'x, one for Σφ' and one for Σφ. Coordinates are taken
 relative to ``centre``, without which sums of φ'x would lose the digits of a common offset.
 
-Pairs of tiles are cut into parts, whose number depends on the sizes alone, and whose sums are added in order: so a
-result does not depend on how many threads shared the work.
+Results are deterministic: pairs of tiles are divided into parts, whose number depends on the sizes alone and whose sums
+are added in order, so that the number of threads does not matter.
 """
 
 import numpy as np
@@ -21,8 +21,8 @@ from .tiles import U, tile_loops, up
 
 C = LENGTH  #: points of a tile: C × C pair scalars, 32 KiB in float64, fit the first-level cache
 PARTS = 8  #: parts at most
-PAIRS = 40_000  #: pairs that are worth a part of their own
-NUMBERS = 2**19  #: sums of all parts that fit the second-level cache
+PAIRS = 40_000  #: pairs in a part, at least: waking a thread for fewer takes longer
+NUMBERS = 2**19  #: numbers in the sums of all parts, so that they fit the second-level cache
 load, scalars = tile_loops(C)
 TOTALS, SLOPES, ADD, MOVE = 1, 2, 4, 8  #: what :func:`run` does: sums of φ; of φ' as well; add the parts up; a step
 
@@ -61,7 +61,7 @@ def gather_back(t, B, b, rows, d, G, g, c):
 
 @inner
 def pair(radial, block, p, slopes, A, a, rows, B, b, c, d, times, t, G, g):
-    """A tile of points A against a tile of landmarks B, whose sums begin at G[g]; those of φ are taken ``times``."""
+    """Add a tile of points A to the sums of a tile of landmarks B, which begin at G[g]; those of φ count ``times``."""
     scalars(radial, A, a, rows, B, b, c, d, t, 0)
     block(t, A, a + d * C, times, rows, G, g + d * C, c, p)
     if slopes:
@@ -73,8 +73,8 @@ def part_sums(part, parts, radial, block, p, slopes, among, X, picks, weights, f
               rows_at_once, d, S, t, P, G):  # fmt: skip
     """Every parts-th pair of tiles: of landmarks, if ``among``, and of points ``first`` to ``last`` and landmarks.
 
-    The sums over landmarks come first in G, then those over points. Of the points before ``estimated`` only φ and φ'
-    are summed, in the last two rows for each tile.
+    The sums over landmarks come first in G, then those over points. For the points before ``estimated`` only φ and φ'
+    are summed, in the last two rows of each tile.
     """
     n8, tile, tiles, job = up(n, 8), (d + 2) * C, -(-n // size), 0
     for i in range(G.size):
@@ -112,7 +112,7 @@ def total(n, size, G, g, stride):
 
 @inner
 def move(radial, n, size, d, S, a, b, G, moved):
-    """moved = S − a·Σ_j ∂[l]K²(s, s_j) + b·Σ_x ∂[l]K²(s, x); returns whether all of it is finite."""
+    """moved = S − a·Σ_j ∂[l]K²(s, s_j) + b·Σ_x ∂[l]K²(s, x); returns whether every number is finite."""
     lost, after = 0.0, -(-n // size) * (d + 2) * C
     for J in range(-(-n // size)):
         for l in range(d):
@@ -133,9 +133,9 @@ def run(first_part, parts, every, iteration, iterations, todo, radial, block, p,
         estimating, centre, n, size, rows_at_once, d, step, landmarks, now, t, P, G):  # fmt: skip
     """The sums of the parts range(first_part, parts, every); with ADD and MOVE the steps of a descent.
 
-    ``landmarks`` has room for those of now and those before the last step; ``now[0]`` says which is which. From
-    ``batch`` picks a step is estimated, all points if it is 0, of which the first ``estimating`` estimate the factor T₁
-    of Eq. (7) and the rest everything else (0: Eq. (6)). Returns the number of steps taken before the sample became
+    ``landmarks`` holds the present ones, at index ``now[0]``, and those before the last step. A step is estimated from
+    ``batch`` picks (0: all points), of which the first ``estimating`` estimate the factor T₁ of Eq. (7) and the rest
+    everything else (0: Eq. (6)). Returns the number of steps taken before the sample became
     non-finite, ‖K_S‖_F² and T₁.
     """
     N, tile, tiles = X.shape[0], (d + 2) * C, -(-n // size)

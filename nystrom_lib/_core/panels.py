@@ -1,12 +1,12 @@
-r"""Dense linear algebra on matrices that stand in panels: updates, triangular solves and a Cholesky factor.
+r"""Dense linear algebra on matrices stored in panels: updates, triangular solves and a Cholesky factor.
 
-A matrix stands in panels of at most C columns, one after the other in a flat array; a panel has a row of C numbers for
-each row of the matrix. Rows, and the columns of a panel, are padded to multiples of eight. A square matrix has panels
-of ``size`` columns. Almost all work is done by one loop, which subtracts from four rows a combination of eight others.
+A matrix is stored in panels of at most C columns, one after the other in a flat array; a panel has a row of C numbers
+for each row of the matrix. Rows, and the columns of a panel, are padded to multiples of eight. Almost all work is done
+by one loop, which subtracts from four rows a combination of eight others.
 
-LLVM vectorises a loop along the columns where it can prove, by one test at run time, that what is read and what is
-written do not overlap. Therefore the rows read and the rows written are in different arrays (eight solved rows are
-copied to a buffer), the distance between two rows is the constant C, and all loads come before the stores.
+LLVM vectorises a loop along the columns if one test at run time can show that the numbers read and those written do not
+overlap. Therefore the rows read and the rows written are in different arrays (eight solved rows are copied to a
+buffer), the distance between two rows is the constant C, and all loads come before the stores.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ update_transposed = _update(C, 1)  #: with those of its transpose
 
 
 def _substitution(r0, r1, r2, r3, r4, r5, r6, r7):
-    """Make the loop that solves eight equations, whose rows in T are so many numbers after the first in memory."""
+    """Make the loop that solves eight equations, whose rows in T are at these distances from the first."""
 
     @inner
     def substitute(K, p, T, o, B, b, columns):
         """Solve L X = T with a lower triangle L of eight rows at K[p], the reciprocals of its diagonal in their place.
 
-        X overwrites T, and is copied to B. Nothing is inverted: the error is that of a substitution.
+        X overwrites T, and is copied to B. No matrix is inverted: the error is that of a substitution.
         """
         p, o, b = U(p), U(o), U(b)
         for k in range(U(columns)):

@@ -21,7 +21,7 @@ _INVERSES = [Fraction(1, math.factorial(i)) for i in range(13)]
 _HIGH = tuple(float(f) for f in _INVERSES)
 _LOW = tuple(float(f - Fraction(float(f))) for f in _INVERSES)
 
-BLOCK = 256  #: numbers that go through a kernel together
+BLOCK = 256  #: numbers to which a kernel is applied together
 
 #: Residuals below this, relative to the largest diagonal entry, are rounding errors.
 FLOOR = 1e-29
@@ -221,8 +221,8 @@ def subtract_products(high, low, k, pivot, rest, rest_):
 def pivoted_cholesky(radial, points, p, candidates, most, settle, ratio):
     """Partial Cholesky factor F (a row per pivot) of the kernel matrix of ``points``: K ≈ FᵀF.
 
-    Pivots are the candidates, the first so many points, with the largest residual; a residual at rounding level ends
-    the recursion, and so does, beyond ``settle`` pivots, one whose sum is below ``ratio`` times that at ``settle``.
+    Each pivot is the one of the first ``candidates`` points with the largest residual. The recursion ends at a residual
+    at rounding level and, beyond ``settle`` pivots, when their sum is below ``ratio`` times that at ``settle``.
     Returns (F rounded to double, residual diagonal, number of pivots).
     """
     m = points.shape[0]

@@ -28,7 +28,7 @@ _PROFILES: list[tuple[Any, Any]] = []
 
 
 def _family(tangent: Any, squared: Any) -> int:
-    """Register a profile; its index is the code that travels with a kernel's parameters, as (code, p...)."""
+    """Register a profile; its index is the family's code, which precedes a kernel's parameters: (code, p...)."""
     _PROFILES.append((tangent, squared))
     return len(_PROFILES) - 1
 
@@ -75,7 +75,7 @@ MATERN12 = _family(matern12_tangent, matern12_squared)
 
 @inner
 def bounded(u):
-    """u, but not so large that a polynomial of it times e^(−u) could be ∞ · 0."""
+    """min(u, 1000), so that a polynomial of u times e^(−u) is not ∞ · 0."""
     return 1000.0 if u > 1000.0 else u
 
 
@@ -163,18 +163,18 @@ def polynomial_squared(t, p):
 
 POLYNOMIAL = _family(polynomial_tangent, polynomial_squared)
 
-CUSTOM = -1  #: the code of a kernel made of a user's functions, which is no family
-REFUSED = -2  #: replaces the code once a user's function has raised an error or returned what is not finite
+CUSTOM = -1  #: the code of a kernel made of a user's functions
+FAILED = -2  #: replaces it once one of these has raised an error or returned a number that is not finite
 PARAMETERS = 8  #: length of every parameter array: the code and up to seven numbers
-LENGTH = 64  #: of the rows of a tile that SLOPE works on
+LENGTH = 64  #: numbers in a row of the tiles that SLOPE is applied to
 
-#: What a block does with the pair scalars t of a tile. VALUE, FIRST, SECOND: t ← κ(t), φ'(t), φ''(t).
+#: What a block computes from the pair scalars t of a tile. VALUE, FIRST, SECOND: t ← κ(t), φ'(t), φ''(t).
 #: TANGENT: t ← κ(t), slopes ← κ'(t). SLOPE: t ← wφ'(t) for the weight w of each row, with sums by columns.
 VALUE, FIRST, SECOND, TANGENT, SLOPE = range(5)
 
 
 def _signature(action: int, kind: type) -> Any:
-    """The types of a block's arguments."""
+    """The types of the arguments of a block."""
     array, p = types.Array(numba.from_dtype(np.dtype(kind)), 1, "C"), types.Array(types.float64, 1, "C")
     count, weight = types.intp, types.float64
     if action == SLOPE:
@@ -184,7 +184,7 @@ def _signature(action: int, kind: type) -> Any:
 
 @inner
 def finite(t, start, rows, stride, c):
-    """Whether all numbers of a block are."""
+    """Whether all numbers of a block are finite."""
     total = 0.0
     for j in range(rows):
         for k in range(c):
@@ -194,7 +194,7 @@ def finite(t, start, rows, stride, c):
 
 @inner
 def numbers(p):
-    """The parameters of a family, as scalars: LLVM cannot tell that storing to t leaves an array as it is."""
+    """The parameters of a family, as scalars: LLVM would read an array again after each store to t."""
     return p[1], p[2], p[3]
 
 
@@ -205,9 +205,10 @@ def vector(p):
 
 
 def _make_block(action: int, tangent: Any, squared: Any, parameters: Any, watched: bool) -> Any:
-    """The block that does ``action`` with one profile; if ``watched``, it marks results that are not finite in p[0].
+    """The block that does ``action`` with one profile.
 
-    Unless the pair scalars are not finite either: those of a descent that has diverged.
+    With ``watched`` it sets p[0] to FAILED where a result is not finite although the pair scalars are (those of a
+    descent that has diverged are not).
     """
     if action == SLOPE:
 
@@ -226,7 +227,7 @@ def _make_block(action: int, tangent: Any, squared: Any, parameters: Any, watche
                         y += times * A[w + i] * phi
                     G[o + k], G[o + U(LENGTH) + k] = x, y
             if sound and not (finite(t, 0, rows, LENGTH, c) and finite(G, g, 2, LENGTH, c)):
-                p[0] = REFUSED
+                p[0] = FAILED
 
     elif action == TANGENT:
 
@@ -239,7 +240,7 @@ def _make_block(action: int, tangent: Any, squared: Any, parameters: Any, watche
                     t[o + k] = kappa
                     slopes[o + k] = slope
             if sound and not (finite(t, start, rows, stride, c) and finite(slopes, start, rows, stride, c)):
-                p[0] = REFUSED
+                p[0] = FAILED
 
     else:
         profile, index = (tangent, 0) if action == VALUE else (squared, action)
@@ -251,19 +252,19 @@ def _make_block(action: int, tangent: Any, squared: Any, parameters: Any, watche
                 for k in range(U(c)):
                     t[o + k] = profile(np.float64(t[o + k]), numbers)[index]
             if sound and not finite(t, start, rows, stride, c):
-                p[0] = REFUSED
+                p[0] = FAILED
 
     return block
 
 
 class Block(types.WrapperAddressProtocol):
-    """A block as an argument. numba finds out the type of a ``cfunc`` anew in each call, which takes 15 µs."""
+    """A block as an argument with a known type: numba takes 15 µs to find that of a ``cfunc`` in each call."""
 
     def __init__(self, function: Any) -> None:
         self.function, self.type = function, numba.typeof(function)
 
     def __wrapper_address__(self) -> int:
-        """Where the compiled code is."""
+        """The address of the compiled code."""
         return int(self.function.address)
 
     def signature(self) -> Any:
@@ -278,7 +279,7 @@ def _type_of_block(block: Block, context: Any) -> Any:
 
 @cache
 def family_block(action: int, kind: type, code: int) -> Any:
-    """The block of one of the families above, in a file of its own: numba may mix up those that are saved at once."""
+    """The block of a family, under a name of its own in the cache: numba may confuse equal names saved at once."""
     block = _make_block(action, *_PROFILES[code], numbers, False)
     block.__qualname__ = f"block-{_PROFILES[code][0].__name__}-{action}-{np.dtype(kind).name}"
     return Block(cached(lambda cache: numba.cfunc(_signature(action, kind), cache=cache, fastmath=EXACT), block))
@@ -286,7 +287,7 @@ def family_block(action: int, kind: type, code: int) -> Any:
 
 @cache
 def custom_block(action: int, kind: type, *functions: Any) -> Any:
-    """The block of a user's κ, κ', κ'', kept for this process. No error can leave a callback: it gives NaN instead."""
+    """The block of a user's κ, κ', κ'', kept for this process; functions that raise an error give NaN."""
     kappa, first, second = (_quiet(function) for function in functions)
 
     @inner

@@ -1,10 +1,10 @@
-r"""What all loops over pairs share: exp, tiles of points, and the distances or inner products between them.
+r"""Shared by all loops over pairs: exp, tiles of points, and the distances or inner products between them.
 
 A tile holds at most C points in a flat array: a row of C numbers for each coordinate, zeros up to an even number d of
-coordinates, then a row of weights. Copies of the last point, with weight 0, fill a tile up to a multiple of eight
-points: so a kernel is only evaluated at pairs that occur.
+coordinates, then a row of weights. Padding: copies of the last point, with weight 0, fill a tile up to a multiple of
+eight points, so that a kernel is only evaluated at pairs that occur.
 
-LLVM vectorises along the columns of a tile. It needs three things for that: inner loops of constant length over
+LLVM vectorises along the columns of a tile. This needs inner loops of constant length over
 coordinates and rows, which it unrolls; rows of constant length, so that one test shows that nothing overlaps; and
 unsigned indices, for which numba does not test whether they are negative.
 """
@@ -46,12 +46,12 @@ def up(size, step):
 
 
 def cut(count: int, most: int) -> int:
-    """The length of equal pieces of at most ``most``, a multiple of eight."""
+    """The length of the fewest equal pieces of at most ``most``, rounded up to a multiple of eight."""
     return int(up(-(-count // -(-count // most)), 8))
 
 
 def aligned(*shape: int, kind: type = np.float64) -> np.ndarray:
-    """Zeros that begin on a cache line: a vector that straddles two lines costs twice."""
+    """Zeros that begin on a cache line: loading a vector that straddles two lines takes twice as long."""
     line = 64 // np.dtype(kind).itemsize
     flat = np.zeros(math.prod(shape) + line, kind)
     start = -(flat.ctypes.data // flat.itemsize) % line
@@ -85,7 +85,7 @@ def scalar_loop(together, C, radial):
     return scalars
 
 
-@cache  # so that all entries share what numba compiles
+@cache  # so that numba compiles them once for all entries
 def tile_loops(C):
     """The functions that fill tiles with rows of C numbers and find the pair scalars between them."""
     four, two = scalar_loop(4, C, True), scalar_loop(2, C, True)
@@ -95,8 +95,7 @@ def tile_loops(C):
     def load(X, picks, weights, first, m, centre, d, T, o):
         """Fill the tile at T[o] with m points of X, from the ``first`` on, and return their number in eights.
 
-        ``picks`` says which points of X are meant, and ``weights`` has a weight for each; empty, they mean all points
-        and weights of 1.
+        ``picks`` are indices of points, and ``weights`` their weights; empty arrays mean all points and weights of 1.
         """
         rows = (m + 7) // 8 * 8
         for j in range(rows):

@@ -10,8 +10,8 @@ With :math:`\mathbf W = \mathbf K_S` and, for a set of points, :math:`\mathbf C 
           \mathbf Q = \mathbf A\mathbf A^T\circ\kappa'(\mathbf t_W), \qquad
           \mathbf P(\mathbf X, \mathbf 1) - \mathbf Q(\mathbf S, \mathbf 1).
 
-Matrices stand in panels (:mod:`.panels`), points and landmarks in tiles (:mod:`.tiles`), as wide as the panels. A
-gradient is a sequence of phases, each a number of independent items, which threads may share.
+Matrices are stored in panels (:mod:`.panels`), points and landmarks in tiles (:mod:`.tiles`), as wide as the panels. A
+gradient is a sequence of phases, each of a number of independent items, which threads may share.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ from .tiles import U, aligned, cut, tile_loops, up
 POINTS = 1024  #: points whose panels are kept at a time
 ROWS = 16  #: rows of A Aᵀ in an item: few enough that threads end at the same time
 
-LEAST_PIVOT = 1e-9  #: relative to the diagonal: below it, double precision no longer carries the gradient
-FIRST_RIDGE = 1e-10  #: then added to the diagonal, relative to it; ten times more as long as that is too little
+LEAST_PIVOT = 1e-9  #: relative to the diagonal: below it, the gradient is not accurate in double precision
+FIRST_RIDGE = 1e-10  #: then added to the diagonal, relative to it, and ten times more until the pivots suffice
 
 LOAD, KERNEL, DIAGONAL, FACTOR, CHECK, SOLVE, MULTIPLY, FINISH, MOVE = range(9)  #: the phases
-RIDGE, EXPLAINED, STEPS, NEXT = range(4)  #: what stands in the state
+RIDGE, EXPLAINED, STEPS, NEXT = range(4)  #: the entries of the state
 
 load, scalars = tile_loops(C)
 NONE = np.empty(0)
 
 
 class Task(NamedTuple):
-    """The sizes that a gradient needs."""
+    """The sizes of a problem."""
 
     radial: bool
     m: int  #: landmarks
-    n: int  #: the same in eights
+    n: int  #: the same, rounded up to a multiple of eight
     size: int  #: columns of a panel of landmarks
     points: int  #: in a batch
     width: int  #: columns of a panel of points
@@ -202,7 +202,7 @@ def add_products(task, work, start, group):
 
 @inner
 def finish(task, work, group):
-    """Some rows of G lose those of Q (S, 1)."""
+    """Subtract Q (S, 1) from some rows of G."""
     n, V, M, S, G = task.n, task.V, work.M, work.S, work.G
     for i in range(group * ROWS, min((group + 1) * ROWS, n), 4):
         for J in range(-(-n // task.size)):
@@ -213,7 +213,7 @@ def finish(task, work, group):
 
 @inner
 def check(task, work, next):
-    """The next row, if the factor is one that double precision carries; otherwise the first, with a larger ridge."""
+    """Return the next row if the pivots suffice, else the first, with a larger ridge; −1 if no ridge is enough."""
     ridge, least, largest = work.state[RIDGE], np.inf, 0.0
     for tile in range(work.pivots.size // 2):
         least, largest = min(least, work.pivots[2 * tile]), max(largest, work.pivots[2 * tile + 1])
@@ -225,7 +225,7 @@ def check(task, work, next):
 
 @inner
 def assemble(task, work, data_size, centre, sample, gradient):
-    """The gradient, estimated for all points, and Σ K̂(x, x) over those there are; whether the gradient is finite."""
+    """The gradient, scaled to all points, and Σ K̂(x, x) over those of the batch; returns whether it is finite."""
     factor = (-4.0 if task.radial else 2.0) * (data_size / task.points)
     V, G, zero = task.V, work.G, 0.0
     for k in range(task.m):
@@ -261,8 +261,8 @@ def move(state, rates, first, second, sample, gradient):
 def run(first, count, step, rows, schedule, task, work, block, p, X, batches, centre, sample, gradient, adam):
     """The given rows of the schedule for every batch, of each row the items first, first + step, …
 
-    The last row is a step of Adam if ``adam`` has moments and rates. work.state[NEXT] tells which row comes next: the
-    first again if a larger ridge is needed, and −1 if no ridge is enough or the gradient is not finite, which ends it.
+    The last row is a step of Adam if ``adam`` has moments and rates. work.state[NEXT] is the row that comes next: the
+    first again if a larger ridge is needed, and −1 if no ridge is enough or the gradient is not finite.
     """
     rates, first_moment, second_moment = adam
     state, next = work.state, 0

@@ -214,7 +214,7 @@ def test_a_few_eigenvalues_leave_what_all_of_them_do(n: int, monkeypatch: pytest
     """Catches a tail one eigenvalue too long or too short, and a Lanczos run stopped early."""
     X, _ = cloud(3, 700, 1)
     whole = nl.best_rank_errors(nl.Gaussian(rho=0.5), X, n)
-    monkeypatch.setattr(criteria, "_SOON", 600)
+    monkeypatch.setattr(criteria, "_MIN_LANCZOS_POINTS", 600)
     monkeypatch.setattr(np.linalg, "eigvalsh", None)
     some = nl.best_rank_errors(nl.Gaussian(rho=0.5), X, n)
     for norm in NORMS:
@@ -226,7 +226,7 @@ def test_where_a_few_eigenvalues_leave_little_all_are_computed(n: int, monkeypat
     """Catches an error with few digits, or below zero: the trace less its largest eigenvalues."""
     X, _ = cloud(3 if n == 30 else 1, 700, 1)
     whole = nl.best_rank_errors(nl.Gaussian(rho=0.5), X, n)
-    monkeypatch.setattr(criteria, "_SOON", 600)
+    monkeypatch.setattr(criteria, "_MIN_LANCZOS_POINTS", 600)
     assert nl.best_rank_errors(nl.Gaussian(rho=0.5), X, n) == whole and whole.trace >= 0.0
 
 

@@ -138,9 +138,9 @@ def test_k_s_is_factored_once_and_n_decides_the_precision(monkeypatch: pytest.Mo
     assert len(factored) == 1
     sample = np.linspace(0.0, 0.1, 12)[:, None] * np.ones(3)  # so near each other that double precision is thin
     n, N = len(sample), len(ROWS)
-    monkeypatch.setattr(criteria, "_AFFORDABLE", (N + n) * n**2 / 2)
+    monkeypatch.setattr(criteria, "_MAX_EXTENDED_PRODUCTS", (N + n) * n**2 / 2)
     assert nl.nystrom_errors(KERNEL, nl.open_data(ROWS), sample, "trace").precision == "extended"
-    monkeypatch.setattr(criteria, "_AFFORDABLE", (N + n) * n**2 / 2 - 1)
+    monkeypatch.setattr(criteria, "_MAX_EXTENDED_PRODUCTS", (N + n) * n**2 / 2 - 1)
     assert nl.nystrom_errors(KERNEL, nl.open_data(ROWS), sample, "trace").precision == "double"
 
 
