@@ -194,7 +194,11 @@ class Search:
     def each(self, function: Callable[..., Any], *arguments: list[Any]) -> list[Any]:
         """A map in threads; one after another if a callback is to be called."""
         with ThreadPoolExecutor(1 if self.progress is not None else available_threads()) as pool:
-            return list(pool.map(function, *arguments))
+            try:
+                return list(pool.map(function, *arguments))
+            except BaseException:  # Ctrl-C: the descents under way end at their next step
+                self._stopped = True
+                raise
 
     def splits(self, N: int) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """Indices of training points and of held-out points: folds of few points, else a single split."""
