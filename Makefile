@@ -59,7 +59,7 @@ paper: setup compile ## set up, then compute all of the paper's experiments at f
 	@$(BIN)/nystrom reproduce paper
 
 # The stored arena has eleven repetitions of its long budgets, too: `nystrom reproduce arena` adds the other nine in
-# twenty minutes more.
+# forty minutes more.
 beyond: setup compile ## set up, then compute everything beyond the paper, times included (resumes when interrupted)
 	@$(BIN)/nystrom reproduce beyond
 	@$(BIN)/python -m companion.studies.models

@@ -32,11 +32,9 @@ _WHERE = {
     "CompanionError": "errors",
     "ConfigurationError": "errors",
     "DamagedResultsError": "errors",
-    "DamagedStoreError": "errors",
     "DataMismatchError": "errors",
     "Interrupted": "errors",
     "StoreError": "errors",
-    "UnwritableStoreError": "errors",
     "VerificationError": "errors",
 }
 

@@ -33,14 +33,6 @@ class DataMismatchError(CompanionError):
 
 
 class StoreError(CompanionError):
-    """Something about the file in which a run keeps its finished repetitions."""
-
-
-class DamagedStoreError(StoreError):
-    """A store that is not what was written. It is left as it is, and nothing is computed over it."""
-
-
-class UnwritableStoreError(StoreError):
     """A full disk, a folder without permission, or the like. What was stored stays stored."""
 
 

@@ -88,7 +88,7 @@ def timed(p: ArenaParameters) -> tuple[pd.DataFrame, str]:
     terms = Terms(p.N if p.N < usual.N else None, p.n, p.seed)
     chosen = list(trials(p.problems, dict.fromkeys(p.budgets, p.m), p.m, ENDING))
     with TemporaryDirectory() as folder:
-        table = hold(chosen, best_errors(p.problems, terms), Path(folder) / "log.jsonl", terms=terms)
+        table = hold(chosen, best_errors(p.problems, terms), Path(folder), terms=terms)
     return table, "run on this machine"
 
 

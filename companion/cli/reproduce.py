@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from ..checkout import RESULTS, WORK
 from ..errors import Interrupted
 from ..wording import duration
-from .base import DASK, JOBS, Group, folder_option, matching, progress_bar, table, tell
+from .base import DASK, JOBS, Group, folder_option, matching, table, tell
 
 if TYPE_CHECKING:
     from ..experiments.config import Experiment
@@ -73,28 +73,18 @@ def paper(
 @JOBS
 @LIST
 def beyond(names: tuple[str, ...], out: Path | None, work: Path | None, jobs: int | None, only_list: bool) -> None:
-    """Compute the experiments beyond the paper, one per core at a time."""
+    """Compute the experiments beyond the paper."""
     from ..experiments.problems import BEYOND
-    from ..results.provenance import cores
-    from ..running.runner import several
-    from ..running.shared import run_sharing
+    from ..running.runner import run
 
     wanted, out, work = _wanted(names, BEYOND, only_list), out or RESULTS / "beyond", work or WORK / "beyond"
-    began, done = time.monotonic(), 0
-    threads = jobs or cores()
-    at_once = max(1, min(threads, len(wanted)))
-
-    def compute(name: str) -> Any:
-        return run_sharing(BEYOND[name], work, (RESULTS, out), threads=threads // at_once, progress=at_once == 1)
-
-    out.mkdir(parents=True, exist_ok=True)
-    try:
-        for name, results in several(compute, wanted, at_once):
-            results.save(out / f"{name}.parquet")
-            done += 1
-            tell(f"{name} ({done} of {len(wanted)})")
-    except KeyboardInterrupt:
-        raise _stopped(done, wanted, out) from None
+    began = time.monotonic()
+    for done, name in enumerate(wanted):
+        tell(f"{name} ({done + 1} of {len(wanted)})")
+        try:
+            run(BEYOND[name], work, threads=jobs, known=(RESULTS, out)).save(out / f"{name}.parquet")
+        except KeyboardInterrupt:
+            raise _stopped(done, wanted, out) from None
     click.echo(f"{len(wanted)} experiments in {duration(time.monotonic() - began)}: {out}")
 
 
@@ -106,33 +96,27 @@ def beyond(names: tuple[str, ...], out: Path | None, work: Path | None, jobs: in
 )  # fmt: skip
 @OUT
 @STORE
-@click.option("--jobs", type=click.IntRange(1), default=2, show_default=True, help="Trials at a time, a thread each.")
 @click.option("--most", type=click.IntRange(100), metavar="N", help="Use at most N points, for a first look.")
-def arena(
-    names: tuple[str, ...], few: int, out: Path | None, work: Path | None, jobs: int, most: int | None
-) -> None:
+def arena(names: tuple[str, ...], few: int, out: Path | None, work: Path | None, most: int | None) -> None:
     """Time all methods of choosing landmarks, scikit-learn's included, at 0.1, 0.3, 1, 3 and 10 s.
 
-    All eight problems take half an hour on two idle cores, or ten minutes with --long 2. More repetitions than before
-    are added to those stored. Faiss takes part if it is installed.
+    Trials run one at a time: all eight problems take an hour, or twenty minutes with --long 2. More repetitions than
+    before are added to those stored. Faiss takes part if it is installed.
     """
     from ..experiments.problems import PROBLEMS
     from ..running import arena as running
 
     problems = matching(names, PROBLEMS, "problem")
-    out, log = out or RESULTS / "beyond", (work or WORK) / "arena.jsonl"
+    out, work = out or RESULTS / "beyond", work or WORK / "arena"
     began, terms = time.monotonic(), running.Terms(most)
     best = running.known_best(problems, RESULTS) if most is None else running.best_errors(problems, terms)
     budgets = {seconds: few if seconds > 1.0 else running.REPETITIONS for seconds in running.BUDGETS}
     wanted = list(running.trials(problems, budgets))
     try:
-        with progress_bar(total=len(wanted), unit="trial") as bar:
-            trials = running.hold(
-                wanted, best, log, jobs=jobs, terms=terms, progress=lambda done: bar.update(done - bar.n)
-            )
+        trials = running.hold(wanted, best, work, terms=terms, progress=True)
     except KeyboardInterrupt:
-        raise Interrupted(f"Stopped: finished trials are in {log}; the same command continues.") from None
-    path = running.save(trials, out / "arena.json", jobs=jobs)
+        raise Interrupted(f"Stopped: finished trials are in {work}; the same command continues.") from None
+    path = running.save(trials, out / "arena.json")
     click.echo(f"{len(trials):,} trials in {duration(time.monotonic() - began)}: {path}")
 
 

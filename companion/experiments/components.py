@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 import nystrom_lib as nl
 
 from ..choices import OBJECTIVES, STARTS
-from ..errors import ConfigurationError, DataMismatchError
+from ..errors import ConfigurationError
 from ..settings import Component, Registry, setting
 from .outcome import Array
 from .seeds import Axis, seed_for
@@ -130,23 +130,6 @@ class File(DataSource):
         return nl.datasets.from_file(values.pop("path"), missing_codes=codes, **values)
 
 
-@dataclass(frozen=True)
-class Given(DataSource):
-    """A data set in memory, passed to the run as ``dataset=`` and identified by its hash."""
-
-    kind: ClassVar[str] = "given"
-    sha256: str = setting()
-
-    def check(self) -> None:
-        """A sha256 has 64 hexadecimal digits."""
-        if len(self.sha256) != 64 or set(self.sha256) - set("0123456789abcdef"):
-            raise ConfigurationError("sha256", f"is {self.sha256!r}; it must be 64 hexadecimal digits.")
-
-    def load(self, seed: int) -> nl.datasets.Dataset:
-        """Impossible: only the caller has the data."""
-        raise DataMismatchError(f"The data of sha256 {self.sha256[:16]}… must be passed as dataset=.")
-
-
 #: Generated coordinates are rounded to this many decimals: sine and cosine differ in their last bits between
 #: processors, and data are identified by their hash.
 DECIMALS = 6
@@ -196,7 +179,7 @@ class ScikitLearnData(DataSource):
 
 
 DATA_SOURCES = Registry({
-    each.kind: each for each in (BiGaussian, Abalone, Magic, MiniBooNE, File, Given, ScikitLearnData)
+    each.kind: each for each in (BiGaussian, Abalone, Magic, MiniBooNE, File, ScikitLearnData)
 })  # fmt: skip
 
 

@@ -7,6 +7,7 @@ import math
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +37,15 @@ class Outcome:
         arrays = {name: np.ascontiguousarray(array, dtype="<f8") for name, array in self.arrays.items()}
         object.__setattr__(self, "numbers", numbers)
         object.__setattr__(self, "arrays", arrays)
+
+    def to_plain(self) -> dict[str, Any]:
+        """Dictionaries, lists and numbers only."""
+        return {"numbers": dict(self.numbers), "arrays": {name: array.tolist() for name, array in self.arrays.items()}}
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Outcome:
+        """Read what :meth:`to_plain` gives."""
+        return cls(plain["numbers"], {name: np.array(values) for name, values in plain["arrays"].items()})
 
     def checksum(self, *, timings: bool = True) -> str:
         """sha256 over names, shapes and bits; without the timings, equal for equal results."""

@@ -32,10 +32,13 @@ class Comparison:
         it is what it is, and whether the difference is within it.
     notes : tuple of str
         What differs besides numbers: settings, data, repetitions that only one of the two has.
+    recomputed : tuple of int
+        The repetitions that were computed again for it, if any.
     """
 
     table: pd.DataFrame
     notes: tuple[str, ...] = ()
+    recomputed: tuple[int, ...] = ()
 
     @property
     def agree(self) -> bool:

@@ -19,16 +19,12 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from nystrom_lib.datasets import Dataset
-
 from ..atomic_write import atomic_write
 from ..errors import ConfigurationError, DamagedResultsError
 from ..experiments.config import Experiment
 from ..experiments.outcome import STAGES, Array, Outcome
 from ..settings import canonical_json
 from ..wording import SYMBOLS
-from . import provenance
-from .store import Store
 
 FORMAT = 1
 #: Under which a file has its provenance.
@@ -53,22 +49,6 @@ class Results:
 
     outcomes: Mapping[int, Outcome]
     provenance: dict[str, Any]
-
-    @classmethod
-    def from_store(cls, store: Store, experiment: Experiment, dataset: Dataset) -> Results:
-        """What a store holds of an experiment so far."""
-        outcomes = {j: outcome for j, outcome in store.outcomes().items() if j < experiment.m}
-        return cls(
-            outcomes,
-            {
-                "experiment": experiment.to_plain(),
-                "fingerprint": experiment.fingerprint,
-                "seed": experiment.seed,
-                "data": provenance.describe(dataset),
-                "constants": store.constants() or {},
-                "sessions": store.sessions(),
-            },
-        )
 
     @property
     def experiment(self) -> Experiment:

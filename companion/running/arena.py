@@ -1,23 +1,25 @@
-"""The arena: every way to choose landmarks against the clock, one thread each.
+"""The arena: every way to choose landmarks against the clock, one trial at a time on one thread.
 
-A way that ends of itself (a start, somebody's k-means) is timed as it is; a descent, which takes what time it is given
-or ends where it arrives, is run anew for each budget, since steps may shrink as the budget is used up. Each finished
-trial is a line in a file before the next begins, so that a run that was stopped goes on where it stopped. Times belong
-to the machine and are shown, never compared.
+A method that ends of itself (a start, a k-means of another package) is timed as it is. A descent, which takes the time
+it is given or ends where it arrives, is run anew for each budget, since steps may shrink as the budget is used up.
+Times belong to the machine and are shown, never compared.
 """
 
 from __future__ import annotations
 
+import hashlib
+import importlib
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import as_completed
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import cache, partial
+from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
@@ -32,9 +34,41 @@ from ..experiments.problems import CENTRES, PROBLEMS, TRIED_STARTS, start, tried
 from ..experiments.protocol import load_data
 from ..experiments.seeds import Axis, seed_for
 from ..results import provenance
-from .others import OTHERS, installed
-from .processes import pool
-from .shared import shared_constants
+from .engine import compute
+from .runner import shared_constants
+
+# -- methods of other packages ---------------------------------------------------------------------------------
+
+
+class Other(NamedTuple):
+    """A method of another package, tried where that is installed."""
+
+    module: str  #: what is imported
+    package: str  #: what is installed
+    draw: Callable[[Array, int, np.random.SeedSequence], Array]  #: n points from data and a seed
+
+
+def _faiss(data: Array, n: int, seed: np.random.SeedSequence) -> Array:
+    """The centres of Faiss's k-means with its defaults: 25 rounds in single precision."""
+    faiss = importlib.import_module("faiss")
+    number = int(seed.generate_state(1)[0] % 2**31)
+    means = faiss.Kmeans(data.shape[1], n, seed=number, min_points_per_centroid=1)
+    means.train(np.ascontiguousarray(data, dtype=np.float32))
+    return np.asarray(means.centroids, dtype=np.float64)
+
+
+#: By the name the arena shows.
+OTHERS: Mapping[str, Other] = {"Faiss": Other("faiss", "faiss-cpu", _faiss)}
+
+
+def installed() -> dict[str, str]:
+    """Those that are installed, each with its version."""
+    return {
+        name: provenance.version(each.package) or "" for name, each in OTHERS.items() if find_spec(each.module)
+    }
+
+
+# -- trials ----------------------------------------------------------------------------------------------------
 
 #: Of each way, with each budget.
 REPETITIONS = 11
@@ -159,78 +193,42 @@ def known_best(problems: Iterable[str], results: Path) -> dict[str, float]:
 def hold(
     chosen: Sequence[Trial],
     best: Mapping[str, float],
-    log: Path,
+    folder: Path,
     *,
-    jobs: int = 1,
     terms: Terms = WHOLE,
-    progress: Callable[[int], object] = lambda done: None,
+    progress: bool = False,
 ) -> pd.DataFrame:
-    """Do what the log does not have yet from the code as it is, and give all of what was asked for.
+    """Try what is not stored yet from the present code, one trial after the other, and return all that was asked for.
 
     Parameters
     ----------
     chosen : sequence of Trial
-        What to do.
+        What to try.
     best : mapping
         From :func:`best_errors`.
-    log : Path
-        A JSON line for each finished trial.
-    jobs : int
-        How many at a time, each a process with one thread.
+    folder : Path
+        Where finished trials are stored.
     terms : Terms, optional
         Of how many points, landmarks and from which seed; by default all.
-    progress : callable, optional
-        Told how many there are, at the beginning and after each.
+    progress : bool
+        Show a progress bar where there is a terminal?
     """
-    by = _conditions(terms)
-    there = {_key(row): row for row in lines(log) if row.pop("by", None) == by}
-    left = [trial for trial in chosen if _key(asdict(trial)) not in there]
-    progress(len(chosen) - len(left))
-    log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("a", encoding="utf-8") as file:
-        for done, row in enumerate(_attempts(left, best, jobs, terms), 1):
-            file.write("\n" + json.dumps(row | {"by": by}))  # on a line of its own, even after one that was cut off
-            file.flush()
-            there[_key(row)] = row
-            progress(len(chosen) - len(left) + done)
-    return pd.DataFrame([there[_key(asdict(trial))] for trial in chosen])
-
-
-def _attempts(left: Sequence[Trial], best: Mapping[str, float], jobs: int, terms: Terms) -> Iterator[dict[str, Any]]:
-    if jobs == 1 or len(left) < 2:
-        yield from (attempt(trial, best[trial.problem], terms) for trial in left)
-        return
-    with pool(jobs) as workers:
-        futures = [workers.submit(attempt, trial, best[trial.problem], terms) for trial in left]
-        yield from (future.result() for future in as_completed(futures))
-
-
-def _conditions(terms: Terms) -> list[Any]:
-    """Which code, on which processor and terms: trials of others are not put into one table with ours."""
     here = provenance.environment()
-    return [here["library"], here["commit"], here["dirty"], here["cpu"], *terms]
+    # Trials of other code, of another processor or on other terms are not put into one table with ours.
+    conditions = json.dumps([here["library"], here["commit"], here["dirty"], here["cpu"], *terms])
+    folder = folder / hashlib.sha256(conditions.encode()).hexdigest()[:16]
+    pieces = {f"{t.problem}.{t.way}.{t.budget}.{t.repetition}": t for t in chosen}
+    done = compute(partial(_tried, best, terms), pieces, folder, title="arena", unit="trial", progress=progress)
+    return pd.DataFrame([piece.value for piece in done.values()])
 
 
-def _key(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    return row["problem"], row["way"], row["budget"], row["repetition"]
+def _tried(best: Mapping[str, float], terms: Terms, trial: Trial, _: object) -> dict[str, Any]:
+    return attempt(trial, best[trial.problem], terms)
 
 
-def lines(log: Path) -> list[Any]:
-    """What a log holds, by lines of JSON; one that was cut off when the process was killed does not count."""
-    if not log.is_file():
-        return []
-    rows = []
-    for line in log.read_text(encoding="utf-8").splitlines():
-        try:
-            rows.append(json.loads(line))
-        except ValueError:
-            continue
-    return rows
-
-
-def save(table: pd.DataFrame, path: Path, *, jobs: int) -> Path:
+def save(table: pd.DataFrame, path: Path) -> Path:
     """The table and the machine it was measured on, as JSON, a line for each trial."""
-    machine = provenance.session(threads={"trials": jobs, "each": 1}, others=installed())
+    machine = provenance.session(threads={"trials": 1, "each": 1}, others=installed())
     rows = [
         json.dumps([*row[:4], round(row[4], 4), row[5], float(f"{row[6]:.8g}")])
         for row in table[COLUMNS].astype(object).where(table[COLUMNS].notna(), None).itertuples(index=False)

@@ -1,4 +1,4 @@
-"""How far a run has come: a bar on a terminal, a line every ten seconds in the log elsewhere."""
+"""Progress of a run: a bar on a terminal, elsewhere a line in the log every ten seconds."""
 
 from __future__ import annotations
 
@@ -17,18 +17,16 @@ LOG_SECONDS = 10.0
 
 
 class Progress:
-    """Counts towards a total. Nothing but the log is written where there is no terminal.
+    """Counts towards a total.
 
     Parameters
     ----------
     total : int
-        How many there are.
+        How many pieces there are.
     done : int
-        How many were there before; they do not count for the rate.
-    unit : str
-        Of what.
-    title : str
-        What is being done.
+        How many were done before.
+    unit, title : str
+        What they are.
     show : bool
         Draw the bar where there is a terminal?
     """
@@ -39,7 +37,7 @@ class Progress:
         self._began = self._logged = time.monotonic()
         self._bar: Any = None
         if show and sys.stderr.isatty():
-            self._bar = tqdm(total=total, initial=done, unit=f" {unit}s", desc=title, dynamic_ncols=True)
+            self._bar = tqdm(total=total, initial=done, unit=f" {unit}s", desc=title, dynamic_ncols=True, delay=0.1)
 
     def __enter__(self) -> Self:
         return self
@@ -48,19 +46,19 @@ class Progress:
         if self._bar is not None:
             self._bar.close()
 
-    def reach(self, done: int) -> None:
-        """So many are done; called often, also when nothing has changed."""
+    def reach(self, done: int, steps: int = 0) -> None:
+        """Show that so many are done, and how many steps of the present one."""
         if self._bar is not None:
+            self._bar.set_postfix_str(f"step {steps:,}" if steps else "", refresh=False)
             self._bar.update(done - self.done)
         self.done = done
         if self._bar is None and time.monotonic() - self._logged >= LOG_SECONDS:
             self._logged = time.monotonic()
-            logger.info("%s", self.line())
+            logger.info("%s%s", self.line(), f", step {steps:,}" if steps else "")
 
     def line(self) -> str:
         """Count, rate and time left in one line."""
         elapsed = time.monotonic() - self._began
         rate = (self.done - self.initial) / elapsed if elapsed > 0 else 0.0
         left = f"about {duration((self.total - self.done) / rate)} left" if rate > 0 else "time left unknown"
-        speed = f"{rate:.3g} {self.unit}s/s"
-        return f"{self.title}: {self.done}/{self.total} {self.unit}s, {speed}, {left}"
+        return f"{self.title}: {self.done}/{self.total} {self.unit}s, {rate:.3g} {self.unit}s/s, {left}"

@@ -32,7 +32,7 @@ class Stored:
         if count == 0:
             return "none"
         comparison = verify(self.results, count, dataset=self.dataset, threads=threads).check()
-        return comparison.notes[0].removeprefix("recomputed: repetitions ")
+        return ", ".join(map(str, comparison.recomputed))
 
 
 def find(experiment: Experiment, folder: Path) -> Stored | None:

@@ -7,20 +7,22 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import pandas as pd
 
-from nystrom_lib.datasets import Dataset
+import nystrom_lib as nl
 
 from ..errors import ConfigurationError, VerificationError
-from ..experiments.protocol import load_data, prepare
+from ..experiments.outcome import Outcome
+from ..experiments.protocol import Problem, load_data, prepare, repetition
+from ..results import provenance
 from ..results.comparing import COMPARED, Comparison, differences, row
 from ..results.table import Results
-from .runner import recompute
+from .engine import interruptible
 
 
 def verify(
     stored: Results,
     repetitions: int | Iterable[int] = 3,
     *,
-    dataset: Dataset | None = None,
+    dataset: nl.datasets.Dataset | None = None,
     threads: int | None = None,
     constants: bool = False,
 ) -> Comparison:
@@ -31,7 +33,7 @@ def verify(
     stored : Results
         What to verify.
     repetitions : int or iterable of int
-        Which; a number takes so many, spread evenly.
+        Which; a number takes that many, spread evenly.
     dataset : Dataset, optional
         The data, if they are in memory already.
     threads : int, optional
@@ -53,11 +55,20 @@ def verify(
             f"{stored.provenance['data']['name']} with {stored.provenance['data']['sha256'][:16]}…."
         )
     problem = prepare(experiment, dataset, None if constants else stored.constants)
-    outcomes = recompute(problem, chosen, threads)
-    table = differences(outcomes, stored.outcomes, stored)
+    table = differences(recompute(problem, chosen, threads), stored.outcomes, stored)
     if constants:
         table = pd.concat([_constant_differences(problem.constants, stored), table], ignore_index=True)
-    return Comparison(table, (f"recomputed: repetitions {', '.join(map(str, chosen))}",))
+    return Comparison(table, recomputed=tuple(chosen))
+
+
+def recompute(problem: Problem, repetitions: Iterable[int], threads: int | None = None) -> dict[int, Outcome]:
+    """Compute repetitions one after the other in this process, each on all threads."""
+
+    def work() -> dict[int, Outcome]:
+        with nl.threads(threads or provenance.cores()):
+            return {j: repetition(problem, j) for j in repetitions}
+
+    return interruptible(work)
 
 
 def _constant_differences(constants: Mapping[str, float], stored: Results) -> pd.DataFrame:

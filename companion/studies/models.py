@@ -8,12 +8,12 @@ computes the study at full scale and stores it in ``results/beyond/models.json``
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 import sys
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,8 +31,7 @@ from ..checkout import RESULTS, WORK
 from ..experiments.outcome import Array
 from ..experiments.paper import SEED
 from ..results import provenance
-from ..running.arena import lines
-from ..running.processes import pool
+from ..running.engine import compute
 
 #: The ways compared, by the method of find_landmarks.
 WAYS = {"uniform": "uniform", "k-means": "kmeans", "radial": "radial-skd", "trace": "trace"}
@@ -274,42 +273,24 @@ def load(path: Path) -> tuple[Study, pd.DataFrame, dict[str, Any]] | None:
     )
 
 
-def _in_turn(study: Study, left: Sequence[tuple[str, int]], jobs: int) -> Iterator[list[Row]]:
-    """The rows of each split, in this order: computed here, or by as many processes."""
-    if jobs == 1:
-        yield from (_alone(study, *key) for key in left)
-        return
-    with pool(jobs) as workers:
-        yield from workers.map(_alone, *zip(*((study, *key) for key in left), strict=True))
-
-
-def _alone(study: Study, name: str, split: int) -> list[Row]:
+def _split(study: Study, key: tuple[str, int], _: object = None) -> list[Row]:
     with threadpool_limits(1):
-        return split_rows(study, name, split)
+        return split_rows(study, *key)
 
 
-def main(study: Study = FULL, path: Path = RESULTS / FILE, log: Path = WORK / "models.jsonl", jobs: int = 2) -> int:
-    """Compute and store; a split that is finished is a line of the log."""
-    began = time.monotonic()
-    wanted = [(name, split) for split in range(study.splits) for name in TASKS]
-    there = {(name, split): rows for of, name, split, rows in lines(log) if of == _plain(study)}
-    log.parent.mkdir(parents=True, exist_ok=True)
-    left = [key for key in wanted if key not in there]
-    for key, rows in zip(left, _in_turn(study, left, jobs), strict=True):
-        there[key] = rows
-        with log.open("a", encoding="utf-8") as file:
-            file.write("\n" + json.dumps([_plain(study), *key, rows]))  # after one that was cut off, too
-        print(f"models: {len(there)} of {len(wanted)} splits, {time.monotonic() - began:.0f} s", flush=True)
-    table = [list(row.values()) for key in sorted(wanted) for row in there[key]]
-    head = {"machine": provenance.session(threads={"splits": jobs, "each": 1}), "study": _plain(study)}
-    columns = list(there[wanted[0]][0])
-    text = (
-        json.dumps(head | {"columns": columns})[:-1] + ', "rows": [\n' + ",\n".join(map(json.dumps, table)) + "\n]}\n"
-    )
+def main(study: Study = FULL, path: Path = RESULTS / FILE, work: Path = WORK / "models", threads: int = 2) -> int:
+    """Compute and store; each finished split has a file in a folder below ``work``."""
+    plain = _plain(study)
+    folder = work / hashlib.sha256(json.dumps(plain).encode()).hexdigest()[:16]
+    splits = {f"{name}-{split}": (name, split) for name in sorted(TASKS) for split in range(study.splits)}
+    done = compute(partial(_split, study), splits, folder, threads=threads, title="models", unit="split")
+    rows = [row for piece in done.values() for row in piece.value]
+    head = {"machine": provenance.session(threads={"splits": threads, "each": 1}), "study": plain}
+    text = json.dumps(head | {"columns": list(rows[0])})[:-1] + ', "rows": [\n'
+    text += ",\n".join(json.dumps(list(row.values())) for row in rows) + "\n]}\n"
     path.parent.mkdir(parents=True, exist_ok=True)
     write_text(path, text)
     print(f"models: {path}")
-    log.unlink(missing_ok=True)
     return 0
 
 

@@ -180,12 +180,7 @@ class Request:
             return Optimised(replace(self, n=len(result.sample)), dataset, chosen, result, cluster)
         how["start"] = self.start
         seeds = range(self.seed, self.seed + self.tries)
-        if cluster is not None and self.tries > 1:
-            from ..running.cluster import found_there
-
-            results = found_there(cluster, kernel, X, self.n, seeds, how)
-        else:
-            results = [nl.find_landmarks(kernel, X, self.n, seed=seed, **how, **called) for seed in seeds]
+        results = [nl.find_landmarks(kernel, X, self.n, seed=seed, **how, **called) for seed in seeds]
         found = [Optimised(self, dataset, chosen, result, cluster) for result in results]
         if self.tries == 1:
             return found[0]

@@ -3,25 +3,18 @@
 import faulthandler
 import multiprocessing
 import os
-import resource
 import signal
-import sqlite3
 import threading
 import time
 from collections.abc import Callable
-from contextlib import closing, suppress
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from companion.errors import StoreError
 from companion.experiments.components import BiGaussian, StochasticGradientDescent
 from companion.experiments.config import Experiment, Record
-from companion.experiments.outcome import Outcome
-from companion.results.store import Store
 from companion.results.table import Results
+from companion.running.engine import count as repetitions_stored  # noqa: F401
 from companion.running.runner import run
 from nystrom_lib import Gaussian
 
@@ -35,14 +28,6 @@ EXPERIMENT = Experiment(
     seed=5,
     record=Record(repetitions=(0,), every=50, path=True),
 )
-
-SHA = "ab" * 32
-
-
-def made_up(j: int, *, path: bool = False) -> Outcome:
-    """An outcome that needs no numerics."""
-    arrays = {"path": np.arange(12.0).reshape(2, 3, 2) / (j + 1)} if path else {}
-    return Outcome({"R.initial": 1 / (j + 3), "rank.initial": 5, "seconds.optimised": 0.25}, arrays)
 
 
 def checksums(results: Results) -> dict[int, str]:
@@ -80,35 +65,6 @@ def run_quietly(folder: Path, experiment: Experiment = EXPERIMENT, threads: int 
     run(experiment, folder, threads=threads, progress=False)
 
 
-def write_for_ever(folder: Path, announce: Any) -> None:
-    """Add made-up repetitions, and say so after each."""
-    with Store(folder, EXPERIMENT, SHA) as store:
-        store.begin_session({})
-        for j in range(100_000):
-            if j not in store.finished():
-                store.add(j, made_up(j, path=True))
-                announce.send(j)
-
-
-def write_until_it_fails(folder: Path, largest_file: int | None, report: Any) -> None:
-    """Add repetitions of 7 kB until the store refuses; report the error's name, its text and what is stored."""
-    if largest_file is not None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
-    try:
-        with Store(folder, EXPERIMENT, SHA) as store:
-            store.begin_session({})
-            for j in range(100_000):
-                if j not in store.finished():
-                    store.add(j, Outcome(made_up(j).numbers, {"path": np.zeros((40, 10, 2))}))
-    except StoreError as error:
-        try:
-            with Store(folder, EXPERIMENT, SHA) as store:
-                count = len(store.outcomes())
-        except StoreError:
-            count = 0
-        report.send((type(error).__name__, str(error), count))
-
-
 def slow_experiment() -> Experiment:
     """One whose repetitions take minutes."""
     descent = StochasticGradientDescent(step=1e-9, iterations=10**8, batch_size=10)
@@ -121,13 +77,3 @@ def wait_until(condition: Callable[[], bool], seconds: float = 200.0) -> None:
     while not condition():
         assert time.monotonic() < end, "it did not happen in time"
         threading.Event().wait(0.01)
-
-
-def repetitions_stored(folder: Path) -> int:
-    """How many finished repetitions the stores in a folder hold."""
-    count = 0
-    for path in folder.rglob("*.sqlite"):
-        # Not read-only: what a killed process was in the middle of must be rolled back first.
-        with suppress(sqlite3.Error), closing(sqlite3.connect(path, timeout=5.0)) as connection:
-            count += int(connection.execute("SELECT count(*) FROM repetitions").fetchone()[0])
-    return count

@@ -20,8 +20,8 @@ from companion.cli.optimise import optimise
 from companion.errors import ClusterError
 from companion.experiments.components import StochasticGradientDescent
 from companion.experiments.config import Record
-from companion.results.store import Store
 from companion.running import cluster as cluster_module
+from companion.running.engine import count
 from companion.running.runner import run
 
 from .small import EXPERIMENT, checksums, wait_until
@@ -74,6 +74,15 @@ def cluster(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Iterator[Lo
     started.close()
 
 
+@pytest.fixture
+def doomed(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Iterator[LocalCluster]:
+    """A cluster of one worker, for a test to kill."""
+    started = LocalCluster(tmp_path_factory.mktemp("doomed"), root)
+    started.add_worker()
+    yield started
+    started.close()
+
+
 def test_the_same_numbers_as_here_to_the_last_bit(cluster: LocalCluster, tmp_path: Path) -> None:
     here = run(EXPERIMENT, tmp_path / "here", progress=False)
     there = run(EXPERIMENT, tmp_path / "there", cluster=cluster.address, progress=False)
@@ -83,32 +92,52 @@ def test_the_same_numbers_as_here_to_the_last_bit(cluster: LocalCluster, tmp_pat
     assert session["where"] == "cluster" and session["workers"] and session["repetitions"] == 40
 
 
-def test_a_worker_that_dies_costs_nothing(cluster: LocalCluster, tmp_path: Path) -> None:
-    """Killed with repetitions under way; the other does them again, and the table is the same."""
-    victim = cluster.add_worker()
-    dataset = nl.datasets.bigaussian(200)
+def killed_on_the_way(cluster: LocalCluster, folder: Path, victims: list[subprocess.Popen[bytes]]) -> int:
+    """Run, and kill some processes after eight repetitions; give how many were stored by then."""
     counts: list[int] = []
 
     def kill() -> None:
-        with Store(tmp_path / "there", SLOWER, dataset.sha256) as store:
-            wait_until(lambda: len(store.finished()) >= 8)
+        wait_until(lambda: count(folder) >= 8)
+        for victim in victims:
             victim.send_signal(signal.SIGKILL)
-            counts.append(len(store.finished()))
+        counts.append(count(folder))
 
-    with Store(tmp_path / "there", SLOWER, dataset.sha256):
-        pass
     killer = threading.Thread(target=kill)
+    killer.start()
+    try:
+        run(SLOWER, folder, cluster=cluster.address, progress=False)
+    finally:
+        killer.join()
+    return counts[0]
+
+
+def test_a_worker_that_dies_costs_nothing(cluster: LocalCluster, tmp_path: Path) -> None:
+    """Killed with repetitions under way; the others compute them again, and the table is the same."""
+    victim = cluster.add_worker()
     from distributed import Client
 
     with Client(cluster.address, set_as_default=False) as client:
         client.wait_for_workers(3, timeout=60)
-        killer.start()
-        there = run(SLOWER, tmp_path / "there", cluster=cluster.address, progress=False)
-        killer.join()
+        assert killed_on_the_way(cluster, tmp_path / "there", [victim]) < SLOWER.m
         assert len(client.nthreads()) == 2
-    assert counts[0] < 40, "the worker died before the end"
-    here = run(SLOWER, tmp_path / "here", progress=False)
+    there, here = (run(SLOWER, tmp_path / name, threads=1, progress=False) for name in ("there", "here"))
     assert checksums(there) == checksums(here)
+
+
+@pytest.mark.parametrize("what", ["the workers", "the scheduler"])
+def test_a_cluster_that_is_lost_is_an_error_and_loses_nothing(
+    doomed: LocalCluster, tmp_path: Path, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Catches a wait for ever, and repetitions that were stored and are computed again."""
+    monkeypatch.setattr(cluster_module, "PATIENCE_SECONDS", 2.0)
+    victims = [doomed.scheduler] if what == "the scheduler" else doomed.workers
+    with pytest.raises(ClusterError, match=r"^The cluster failed \(.+\); what is stored is safe, and the same call "):
+        killed_on_the_way(doomed, tmp_path / "there", victims)
+    stored = count(tmp_path / "there")
+    there, here = (run(SLOWER, tmp_path / name, threads=1, progress=False) for name in ("there", "here"))
+    assert checksums(there) == checksums(here)
+    shares = [session["repetitions"] for session in there.provenance["sessions"]]
+    assert shares == [stored, SLOWER.m - stored]
 
 
 # --- passes over the data -----------------------------------------------------------------------------------------
@@ -154,31 +183,6 @@ def test_a_pass_gives_the_same_numbers_to_the_last_bit(
     for k, part in enumerate(np.array_split(np.arange(len(frame)), 3)):
         frame.iloc[part].to_parquet(tmp_path / "folder" / f"{k}.parquet", index=False)
     assert in_one_pass(Path("folder"), client) == here
-
-
-@pytest.fixture
-def doomed(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Iterator[LocalCluster]:
-    """A cluster of one worker, for a test to kill."""
-    started = LocalCluster(tmp_path_factory.mktemp("doomed"), root)
-    started.add_worker()
-    yield started
-    started.close()
-
-
-def test_tries_go_on_here_when_the_workers_are_lost(doomed: LocalCluster, points: Path) -> None:
-    from distributed import Client
-
-    with Client(doomed.address, set_as_default=False) as client:
-        client.wait_for_workers(1, timeout=60)
-        data = nl.open_data(points, missing="drop", cluster=client)
-        doomed.workers[0].kill()
-        doomed.workers[0].wait()
-        wait_until(lambda: client.status != "running" or not client.nthreads())
-        with pytest.warns(UserWarning, match=r"^The cluster failed \(it has no workers\); what is left to try "):
-            found = cluster_module.found_there(client, KERNEL, data, 3, [4, 5], {"iterations": 2})
-        assert [one.sample.tolist() for one in found] == [
-            nl.find_landmarks(KERNEL, data, 3, seed=seed, iterations=2).sample.tolist() for seed in (4, 5)
-        ]
 
 
 def test_optimise_on_a_cluster_saves_the_same(cluster: LocalCluster, tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def test_what_is_lost_is_what_the_projection_leaves() -> None:
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("models")
-    models.main(SMALL, folder / models.FILE, folder / "log.jsonl", jobs=1)
+    models.main(SMALL, folder / models.FILE, folder / "work", threads=1)
     return folder
 
 

@@ -93,10 +93,10 @@ def test_a_changed_curve_or_path_is_found(results: Results, name: str) -> None:
 def test_stored_results_are_verified_by_doing_them_again(results: Results, tmp_path: Path) -> None:
     loaded = Results.load(results.save(tmp_path / "small.parquet"))
     verification = verify(loaded, [0, 4], constants=True).check()
-    assert verification.notes == ("recomputed: repetitions 0, 4",)
+    assert verification.recomputed == (0, 4)
     assert set(verification.table["stage"]) == {"constant", "initial", "optimised"}
     assert (verification.table["difference"] == 0).all(), "the same machine: the same bits"
-    assert verify(loaded, 3).notes == ("recomputed: repetitions 0, 2, 5",)
+    assert verify(loaded, 3).recomputed == (0, 2, 5)
 
 
 def test_a_falsified_constant_is_found(results: Results) -> None:

@@ -1,27 +1,29 @@
-"""Running: on threads, in turns, interrupted, killed; always the same table."""
+"""Running: in this process and in others, interrupted, killed, with a full disk; always the same table."""
 
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
 import textwrap
-import threading
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import nystrom_lib as nl
-from companion.errors import DamagedStoreError
+from companion.errors import CompanionError, StoreError
 from companion.experiments.components import StochasticGradientDescent
 from companion.experiments.config import Record
 from companion.results import provenance
-from companion.results.store import Store, store_path
 from companion.results.table import Results
-from companion.running import runner
+from companion.running import engine
 from companion.running.runner import run
 
 from . import small
@@ -38,53 +40,117 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return run(EXPERIMENT, tmp_path_factory.mktemp("undisturbed"), threads=2, progress=False)
 
 
-def without_times(table: pd.DataFrame) -> pd.DataFrame:
-    return table.drop(columns="seconds")
-
-
-@pytest.mark.parametrize("threads", [1, 3])
-def test_threads_make_no_difference(undisturbed: Results, tmp_path: Path, threads: int) -> None:
-    assert checksums(run(EXPERIMENT, tmp_path, threads=threads, progress=False)) == checksums(undisturbed)
+def test_processes_make_no_difference(undisturbed: Results, tmp_path: Path) -> None:
+    assert checksums(run(EXPERIMENT, tmp_path, threads=1, progress=False)) == checksums(undisturbed)
 
 
 def test_m_makes_no_difference_and_a_run_can_be_extended(undisturbed: Results, tmp_path: Path) -> None:
     alone = run(EXPERIMENT.replace(m=1), tmp_path, threads=2, progress=False)
     assert checksums(alone) == {0: checksums(undisturbed)[0]}
-    few = run(EXPERIMENT.replace(m=7), tmp_path, progress=False)
+    few = run(EXPERIMENT.replace(m=7), tmp_path, threads=1, progress=False)
     assert [session["repetitions"] for session in few.provenance["sessions"]] == [1, 6]
-    more = run(EXPERIMENT, tmp_path, progress=False)
+    more = run(EXPERIMENT, tmp_path, threads=1, progress=False)
     assert checksums(more) == checksums(undisturbed)
-    fewer = run(EXPERIMENT.replace(m=7), tmp_path, progress=False)
-    assert checksums(fewer) == checksums(few) and len(fewer.table) == 14
+    fewer = run(EXPERIMENT.replace(m=7), tmp_path, threads=1, progress=False)
+    assert fewer.checksum == few.checksum and len(fewer.table) == 14
 
 
-def test_an_error_in_a_repetition_is_raised_and_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A repetition that fails for a reason of its own (here: no memory) ends the run, with the others stored."""
-    real = runner.repetition
-
-    def failing(problem: object, j: int, progress: object) -> object:
-        if j == 5:
-            raise MemoryError("no room for the matrix")
-        return real(problem, j, progress)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(runner, "repetition", failing)
-    with pytest.raises(MemoryError, match="no room"):
-        run(EXPERIMENT.replace(m=8), tmp_path, threads=1, progress=False)
-    monkeypatch.undo()
-    with Store(tmp_path, EXPERIMENT, nl.datasets.bigaussian(200).sha256) as store:
-        assert store.finished() == {0, 1, 2, 3, 4}
-    assert run(EXPERIMENT.replace(m=8), tmp_path, progress=False).complete
+# -- the engine by itself --------------------------------------------------------------------------------------
 
 
-def test_a_damaged_store_is_not_computed_over(tmp_path: Path) -> None:
-    results = run(EXPERIMENT.replace(m=4), tmp_path, progress=False)
-    path = store_path(tmp_path, EXPERIMENT, results.provenance["data"]["sha256"])
-    os.truncate(path, path.stat().st_size - 4096)
-    before = path.read_bytes()
-    for _ in range(2):
-        with pytest.raises(DamagedStoreError, match="left as it is"):
-            run(EXPERIMENT.replace(m=4), tmp_path, progress=False)
-    assert path.read_bytes() == before
+def double(calls: Path, piece: int, progress: object) -> dict[str, int]:
+    """Notes the call; the piece 5 lacks memory until a file is there."""
+    (calls / f"{piece}-{os.getpid()}").touch()
+    if piece == 5 and not (calls / "fixed").exists():
+        raise MemoryError("the matrix does not fit")
+    return {"doubled": 2 * piece}
+
+
+def die_once(calls: Path, piece: int, progress: object) -> int:
+    """Kills its own process at the first call for piece 3."""
+    if piece == 3 and not (calls / "died").exists():
+        (calls / "died").touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return piece
+
+
+def die(piece: int, progress: object) -> None:
+    """Kills its own process."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def pieces(count: int) -> dict[str, int]:
+    return {f"piece {k}": k for k in range(count)}
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_error_of_a_piece_is_raised_and_loses_nothing(tmp_path: Path, threads: int) -> None:
+    """Catches a finished piece that is lost, or computed twice."""
+    calls, folder = tmp_path / "calls", tmp_path / "folder"
+    calls.mkdir()
+    compute = partial(engine.compute, partial(double, calls), pieces(8), folder, threads=threads, progress=False)
+    with pytest.raises(MemoryError, match="does not fit"):
+        compute()
+    before = engine.count(folder)
+    assert before >= 5 or threads == 2
+    (calls / "fixed").touch()
+    for called in calls.glob("*-*"):
+        called.unlink()
+    found = compute()
+    assert {name: piece.value["doubled"] for name, piece in found.items()} == {f"piece {k}": 2 * k for k in range(8)}
+    assert len(list(calls.glob("*-*"))) == 8 - before
+    assert sum(session["repetitions"] for session in engine.sessions(found)) == 8
+
+
+def test_a_killed_worker_costs_time_only(tmp_path: Path) -> None:
+    found = engine.compute(partial(die_once, tmp_path), pieces(6), tmp_path / "folder", threads=2, progress=False)
+    assert (tmp_path / "died").exists()
+    assert [piece.value for piece in found.values()] == list(range(6))
+
+
+def test_workers_that_are_always_killed_end_the_run(tmp_path: Path) -> None:
+    """Catches a run that retries forever."""
+    with pytest.raises(CompanionError, match=r"Worker processes were killed 3 times in a row.* Use fewer jobs\."):
+        engine.compute(die, pieces(4), tmp_path, threads=2, progress=False)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [lambda path: os.truncate(path, 40), lambda path: path.write_bytes(b""), lambda path: flip(path)],
+    ids=["truncated", "empty", "changed"],
+)
+def test_a_damaged_piece_is_computed_again(tmp_path: Path, damage: Callable[[Path], Any]) -> None:
+    compute = partial(run, EXPERIMENT.replace(m=3), tmp_path, threads=1, progress=False)
+    expected = checksums(compute())
+    (path,) = tmp_path.rglob("1.piece")
+    damage(path)
+    assert checksums(compute()) == expected
+    assert len(compute().provenance["sessions"]) in (1, 2)
+
+
+def flip(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def fill_the_disk(folder: Path, report: Any) -> None:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2_000, 2_000))
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        run(EXPERIMENT.replace(m=3, record=Record(repetitions=(2,), every=1, path=True)), folder, threads=1)
+    except StoreError as error:
+        report.send(str(error))
+
+
+def test_a_full_disk_is_an_error_and_loses_nothing(tmp_path: Path) -> None:
+    """Repetition 2 is larger than the disk allows; 0 and 1 stay, and no part of 2."""
+    receiver, sender = small.context.Pipe(duplex=False)
+    process = small.start(fill_the_disk, tmp_path, sender)
+    sender.close()
+    assert re.match(r"Nothing can be written to .* \(File too large\)\. What is stored is safe", receiver.recv())
+    process.join()
+    assert sorted(path.name for path in tmp_path.rglob("*.piece")) == ["0.piece", "1.piece", "_constants.piece"]
 
 
 # -- killed ----------------------------------------------------------------------------------------------------
@@ -94,100 +160,53 @@ def test_killed_again_and_again_the_run_ends_with_the_same_table(tmp_path: Path)
     """SIGKILL, each time after some more repetitions, then a last run to the end."""
     for wanted in (3, 6, 9):
         process = small.start(small.run_quietly, tmp_path / "killed", SLOWER)
-        small.kill_when(process, lambda wanted=wanted: stored(tmp_path / "killed") >= wanted)
-    assert stored(tmp_path / "killed") < SLOWER.m
-    resumed, undisturbed = (run(SLOWER, tmp_path / name, threads=2, progress=False) for name in ("killed", "whole"))
+        small.kill_when(process, lambda wanted=wanted: engine.count(tmp_path / "killed") >= wanted)
+    there = {path: path.stat().st_mtime_ns for path in (tmp_path / "killed").rglob("*.piece")}
+    assert 9 <= len(there) - 1 < SLOWER.m
+    resumed, undisturbed = (run(SLOWER, tmp_path / name, threads=1, progress=False) for name in ("killed", "once"))
+    assert all(path.stat().st_mtime_ns == time for path, time in there.items()), "nothing was computed twice"
     assert checksums(resumed) == checksums(undisturbed)
-    pd.testing.assert_frame_equal(without_times(resumed.table), without_times(undisturbed.table))
+    pd.testing.assert_frame_equal(resumed.table.drop(columns="seconds"), undisturbed.table.drop(columns="seconds"))
 
-
-def stored(folder: Path) -> int:
-    """How many repetitions there are, through a store that must open."""
-    if not list(folder.glob("*.sqlite")):
-        return 0
-    with Store(folder, SLOWER, nl.datasets.bigaussian(200).sha256) as store:
-        return len(store.outcomes())
-
-
-def test_two_processes_share_one_run(tmp_path: Path) -> None:
-    """Repetitions are long enough that both have their part."""
-    processes = [small.start(small.run_quietly, tmp_path / "both", SLOWER, 1) for _ in range(2)]
-    for process in processes:
-        process.join(60)
-        assert process.exitcode == 0
-    together = run(SLOWER, tmp_path / "both", progress=False)
-    assert checksums(together) == checksums(run(SLOWER, tmp_path / "alone", progress=False))
-    shares = [session["repetitions"] for session in together.provenance["sessions"]]
-    assert sum(shares) == 40 and len(shares) == 2 and min(shares) > 1
-
-
-# -- interrupted -----------------------------------------------------------------------------------------------
 
 INTERRUPTED = """
     import sys
     from tests.companion import small
     from companion.running.runner import run
     from companion.errors import Interrupted
-    experiment = small.slow_experiment().replace(m=1) if sys.argv[2] == "1" else small.EXPERIMENT.replace(m=100_000)
+    m, threads = map(int, sys.argv[2:])
     try:
-        run(experiment, sys.argv[1], progress=False)
+        run(small.slow_experiment().replace(m=m), sys.argv[1], threads=threads, progress=False)
     except Interrupted as stop:
         print(stop, flush=True)
         sys.exit(130)
 """
 
 
-@pytest.mark.parametrize("m", ["100000", "1"])
-def test_ctrl_c_ends_it_and_says_how_to_go_on(tmp_path: Path, root: Path, m: str) -> None:
-    """Many short repetitions, and a single one of minutes that has all threads to itself."""
-    command = [sys.executable, "-c", textwrap.dedent(INTERRUPTED), str(tmp_path), m]
-    with subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        small.wait_until(lambda: sessions_begun(tmp_path) > 0 and (m == "1" or small.repetitions_stored(tmp_path) > 0))
-        process.send_signal(signal.SIGINT)
-        output, errors = process.communicate(timeout=60)
-    assert (process.returncode, errors) == (130, "")
-    found = re.search(r"Stopped: (\d+) of \d+ repetitions are stored in .*; the same call goes on from there\.", output)
-    assert found is not None, output
-    assert m == "1" or run(EXPERIMENT.replace(m=int(found[1])), tmp_path, progress=False).complete
+@pytest.mark.parametrize(("m", "threads"), [(1, 2), (100, 2)])
+def test_ctrl_c_ends_it_and_says_how_to_go_on(tmp_path: Path, root: Path, m: int, threads: int) -> None:
+    """A single repetition of minutes in this process, and some in processes, which must not stay behind.
+
+    The signal goes to all processes, as a terminal sends it.
+    """
+    command = [sys.executable, "-c", textwrap.dedent(INTERRUPTED), str(tmp_path), str(m), str(threads)]
+    with subprocess.Popen(
+        command, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        small.wait_until(lambda: bool(list(tmp_path.rglob("_constants.piece"))))
+        if m > 1:
+            small.wait_until(lambda: len(members(process.pid)) > 2)
+        os.killpg(process.pid, signal.SIGINT)
+        output, _ = process.communicate(timeout=60)  # which also waits for every process that holds the pipe
+    assert process.returncode == 130
+    assert re.search(rf"Stopped: 0 of {m} repetitions are stored in .*; the same call continues from there\.", output)
 
 
-def test_several_at_a_time_each_given_as_soon_as_it_is_done() -> None:
-    """Catches one that waits for another, more at a time than asked for, and items left out or done twice."""
-    gate, busy, most = threading.Event(), 0, 0
+def members(group: int) -> list[int]:
+    """The processes of a group."""
+    found = subprocess.run(["ps", "-eo", "pid=,pgid="], capture_output=True, text=True, check=True).stdout
+    return [int(pid) for pid, pgid in map(str.split, found.splitlines()) if int(pgid) == group]
 
-    def work(item: int) -> int:
-        nonlocal busy, most
-        busy += 1
-        most = max(most, busy)
-        if item == 0:
-            assert gate.wait(60)
-        busy -= 1
-        return 10 * item
-
-    given = []
-    for item, result in runner.several(work, range(6), 2):
-        given.append((item, result))
-        if len(given) == 5:
-            gate.set()
-    assert given[-1] == (0, 0), "the others did not wait for it"
-    assert sorted(given) == [(item, 10 * item) for item in range(6)]
-    assert most == 2
-
-
-def sessions_begun(folder: Path) -> int:
-    """How many sessions there are in the only store of a folder."""
-    import sqlite3
-
-    for path in folder.glob("*.sqlite"):
-        connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=10)
-        try:
-            return int(connection.execute("SELECT count(*) FROM sessions").fetchone()[0])
-        finally:
-            connection.close()
-    return 0
-
-
-# -- progress --------------------------------------------------------------------------------------------------
 
 # -- provenance ------------------------------------------------------------------------------------------------
 

@@ -10,7 +10,6 @@ from companion.errors import DataMismatchError
 from companion.experiments import sums
 from companion.experiments.components import (
     BiGaussian,
-    Given,
     GradientDescent,
 )
 from companion.experiments.config import Record
@@ -83,14 +82,9 @@ def test_a_repetition_does_not_depend_on_threads() -> None:
 
 def test_data_in_memory() -> None:
     dataset = nl.datasets.from_array(np.random.default_rng(0).normal(size=(40, 3)))
-    experiment = EXPERIMENT.replace(data=Given(sha256=dataset.sha256))
-    assert prepare(experiment, dataset).dataset is dataset
-    with pytest.raises(DataMismatchError, match="must be passed as dataset="):
-        prepare(experiment)
-    with pytest.raises(DataMismatchError, match="dataset has sha256"):
-        prepare(experiment, nl.datasets.bigaussian(50))
+    assert prepare(EXPERIMENT, dataset).dataset is dataset
     with pytest.raises(DataMismatchError, match=r"n is 41; .* has 40 points"):
-        prepare(experiment.replace(n=41), dataset)
+        prepare(EXPERIMENT.replace(n=41), dataset)
 
 
 # -- block by block --------------------------------------------------------------------------------------------
