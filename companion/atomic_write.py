@@ -13,17 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def atomic_write(path: Path, write: Callable[[Path], object]) -> None:
+def atomic_write(path: Path, write: Callable[[Path], object], *, sync: bool = True) -> None:
     """Let ``write`` fill a temporary file beside ``path``, then rename it to ``path``.
 
     If that fails, ``path`` is unchanged and the temporary file is deleted. The temporary file has the suffix of
-    ``path``, by which some programs choose a format.
+    ``path``, by which some programs choose a format. With ``sync`` the content is on the disk before the file is
+    renamed, so that even a crash of the machine leaves no empty file.
     """
     temporary = path.with_name(f".{uuid.uuid4().hex[:12]}.part{path.suffix}")
     try:
         write(temporary)
-        with open(temporary, "rb") as file:
-            os.fsync(file.fileno())
+        if sync:
+            with open(temporary, "rb") as file:
+                os.fsync(file.fileno())
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)

@@ -7,6 +7,7 @@ the pieces of a lost worker to another one.
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -14,13 +15,12 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
-from distributed import Client, Security, get_worker
+from distributed import Client, Security, as_completed, get_worker
 from distributed.comm.core import connect
-from joblib import Parallel, delayed, parallel_config
 
 from ..errors import ClusterError
 from ..results import provenance
-from .engine import Arriving, Function, apply, closed
+from .engine import Arriving, Function, apply
 
 #: How long to wait for the scheduler, and for a first worker.
 CONNECT_SECONDS = 30.0
@@ -35,13 +35,11 @@ def on_cluster(function: Function, pieces: Mapping[str, Any], address: str) -> A
         machines = sorted(set(client.run(_machine).values()))
         session = provenance.session(where="cluster", threads=shared, workers=machines)
         try:
-            with parallel_config("dask", client=client):
-                parallel = Parallel(return_as="generator_unordered", batch_size=1)
+            # Not by joblib's Dask backend, which computes in this process if the cluster has one thread only.
             alone = len(pieces) == 1
-            calls = (delayed(_apply)(name, function, piece, alone) for name, piece in pieces.items())
-            with closed(parallel(calls)) as done:
-                for name, value in done:
-                    yield name, value, session
+            futures = [client.submit(_apply, *each, function, alone, pure=False) for each in pieces.items()]
+            for future in as_completed(futures, loop=client.loop):
+                yield *future.result(), session
         except Exception as error:
             if lost.is_set() or type(error).__module__.partition(".")[0] in ("distributed", "asyncio", "concurrent"):
                 reason = "no worker is left" if lost.is_set() else type(error).__name__
@@ -51,7 +49,7 @@ def on_cluster(function: Function, pieces: Mapping[str, Any], address: str) -> A
             raise
 
 
-def _apply(name: str, function: Function, piece: Any, alone: bool) -> tuple[str, Any]:
+def _apply(name: str, piece: Any, function: Function, alone: bool) -> tuple[str, Any]:
     return apply(name, function, piece, int(get_worker().state.nthreads) if alone else 1)
 
 
@@ -82,6 +80,7 @@ def _watched(client: Client) -> Iterator[threading.Event]:
 @contextmanager
 def connection(address: str) -> Iterator[Client]:
     """A client of a scheduler that has workers with this version of the library."""
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # it logs tracebacks of what our errors say
     try:
         with ThreadPoolExecutor(1) as apart:  # from a loop of events that may run here, as it does in a notebook
             apart.submit(asyncio.run, _answers(address)).result()

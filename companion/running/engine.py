@@ -1,9 +1,9 @@
 """The engine: computes the pieces of a computation and stores each result as soon as it arrives.
 
-A piece is a repetition of an experiment, a trial of the arena or a split of a study. joblib computes the pieces in this
-process, in several processes or on a Dask cluster. This process writes every result to a file of its own, atomically.
-The same call again computes the pieces that have no file, so a run that was stopped or killed loses at most the pieces
-under way.
+A piece is a repetition of an experiment, a trial of the arena or a split of a study. It is computed in this process, in
+one of several processes by joblib, or on a Dask cluster. This process writes every result to a file of its own,
+atomically. The same call again computes the pieces that have no file, so a run that was stopped or killed loses at most
+the pieces under way.
 """
 
 from __future__ import annotations
@@ -128,7 +128,8 @@ def store(folder: Path, name: str, value: Any) -> None:
     content = hashlib.sha256(text).hexdigest().encode("ascii") + b"\n" + text
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        atomic_write(folder / f"{name}{_SUFFIX}", lambda part: part.write_bytes(content))
+        # Not synchronised, which can take longer than a piece: after a crash of the machine the checksum finds damage.
+        atomic_write(folder / f"{name}{_SUFFIX}", lambda part: part.write_bytes(content), sync=False)
     except OSError as error:
         raise StoreError(
             f"Nothing can be written to {folder} ({error.strerror}). What is stored is safe, and the same call "

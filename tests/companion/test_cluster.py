@@ -30,7 +30,7 @@ pytest.importorskip("distributed")
 
 #: Of which some repetitions are under way when a worker is killed.
 SLOWER = EXPERIMENT.replace(
-    descent=StochasticGradientDescent(step=2e-7, iterations=10_000, batch_size=10), record=Record()
+    m=20, descent=StochasticGradientDescent(step=2e-7, iterations=60_000, batch_size=10), record=Record()
 )
 
 
@@ -93,11 +93,11 @@ def test_the_same_numbers_as_here_to_the_last_bit(cluster: LocalCluster, tmp_pat
 
 
 def killed_on_the_way(cluster: LocalCluster, folder: Path, victims: list[subprocess.Popen[bytes]]) -> int:
-    """Run, and kill some processes after eight repetitions; give how many were stored by then."""
+    """Run, and kill some processes after four repetitions; give how many were stored by then."""
     counts: list[int] = []
 
     def kill() -> None:
-        wait_until(lambda: count(folder) >= 8)
+        wait_until(lambda: count(folder) >= 4)
         for victim in victims:
             victim.send_signal(signal.SIGKILL)
         counts.append(count(folder))
