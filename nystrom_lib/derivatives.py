@@ -33,6 +33,11 @@ def radial_skd_gradient(kernel: Kernel, data: ArrayLike, sample: ArrayLike) -> A
 
     O(n² + nN). Zero where :math:`\|\mathbf K_S\|_F = 0`.
 
+    Parameters
+    ----------
+    kernel, data, sample
+        As in :func:`radial_skd`.
+
     Returns
     -------
     array, (n, d)
@@ -53,6 +58,11 @@ def radial_skd_gradient(kernel: Kernel, data: ArrayLike, sample: ArrayLike) -> A
 @check.finite_result
 def skd_coefficient_gradient(kernel: Kernel, data: ArrayLike, sample: ArrayLike) -> Array:
     r"""The gradient of :math:`c_S`, Eq. (13); shape (n, d).
+
+    Parameters
+    ----------
+    kernel, data, sample
+        As in :func:`radial_skd`.
 
     Returns
     -------
@@ -77,6 +87,11 @@ def radial_skd_hessian(kernel: Kernel, data: ArrayLike, sample: ArrayLike) -> Ar
     r"""The Hessian of R, blocks :math:`\mathbf B^{k,k'}` of Eq. (11) and (12); shape (n·d, n·d).
 
     For many landmarks or coordinates, use :func:`nystrom_lib.derivatives.hessian_vector_product` instead.
+
+    Parameters
+    ----------
+    kernel, data, sample
+        As in :func:`radial_skd`.
 
     Returns
     -------
@@ -129,6 +144,13 @@ def hessian_vector_product(kernel: Kernel, data: ArrayLike, sample: ArrayLike, v
     r""":math:`\nabla^2R(S)\,v` without the matrix, in O((n² + nN)d) time; ``vector`` and the result have shape (n, d).
 
     It is the derivative of Eq. (10) in the direction v.
+
+    Parameters
+    ----------
+    kernel, data, sample
+        As in :func:`radial_skd`.
+    vector
+        The vector v.
 
     Returns
     -------
@@ -210,6 +232,13 @@ def largest_hessian_eigenvalue(kernel: Kernel, data: ArrayLike, sample: ArrayLik
 
     Near S, a gradient descent is stable for steps below 2 over this number; compare with the L of
     :func:`lipschitz_bound`.
+
+    Parameters
+    ----------
+    kernel, data, sample
+        As in :func:`radial_skd`.
+    tolerance
+        The relative accuracy of the iteration.
 
     Returns
     -------

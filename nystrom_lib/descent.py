@@ -32,7 +32,16 @@ _MIN_INTERVAL = 5e-4  # but not again within this many seconds
 
 @dataclass(frozen=True)
 class Descent:
-    """The result of a descent."""
+    """The result of a descent.
+
+    Examples
+    --------
+    >>> import nystrom_lib as nl
+    >>> kernel, data = nl.Gaussian(rho=1.0), [[0.0], [1.0]]
+    >>> run = nl.gradient_descent(kernel, data, [[0.2]], step=0.05, iterations=50, keep_path=True)
+    >>> run.steps, run.path.shape
+    (50, (51, 1, 1))
+    """
 
     sample: Array  #: S⁽ᵀ⁾, shape (n, d)
     values: Array  #: R at the recorded iterations (up to ‖K‖_F² unless it was given)
@@ -45,6 +54,15 @@ class DescentError(ArithmeticError):
     """The descent diverged: a step made the sample, or R, infinite or NaN.
 
     ``iteration`` is that step, ``sample`` the last finite sample.
+
+    Examples
+    --------
+    >>> import nystrom_lib as nl
+    >>> try:
+    ...     nl.gradient_descent(nl.Gaussian(rho=1.0), [[0.0], [1.0]], [[0.2]], step=1e308, iterations=5)
+    ... except nl.DescentError as error:
+    ...     print(error.iteration, error.sample)
+    1 [[0.2]]
     """
 
     def __init__(self, iteration: int, sample: Array, step: float | None) -> None:

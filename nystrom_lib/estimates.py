@@ -24,7 +24,16 @@ __all__ = ["Estimate"]
 
 @dataclass(frozen=True)
 class Estimate:
-    """An estimate of a sum over all the data."""
+    """An estimate of a sum over all the data.
+
+    Examples
+    --------
+    >>> import nystrom_lib as nl
+    >>> data = nl.datasets.bigaussian().X
+    >>> estimate = nl.nystrom_errors(nl.Gaussian(rho=16.0), data, data[:50], "trace", points=500).estimate
+    >>> estimate.bounds[0] < estimate.normal[0] < estimate.value
+    True
+    """
 
     value: float  #: the unbiased estimate
     bounds: tuple[float, float]  #: confidence interval, valid for any data; infinite where the kernel is not radial

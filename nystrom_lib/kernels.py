@@ -69,7 +69,14 @@ class Constants(NamedTuple):
 
 
 class Kernel:
-    """Base class of all kernels. Kernels are immutable, hashable, and equal if their parameters are equal."""
+    """Base class of all kernels. Kernels are immutable, hashable, and equal if their parameters are equal.
+
+    Examples
+    --------
+    >>> import nystrom_lib as nl
+    >>> isinstance(nl.Gaussian(rho=2.0), nl.Kernel), nl.Gaussian(rho=2.0) == nl.Gaussian(rho=2.0)
+    (True, True)
+    """
 
     radial: bool = True  #: whether the pair scalar is ‖s − x‖² (else ⟨s, x⟩)
     _family: int
@@ -643,7 +650,12 @@ def dot_product_kernel(
     name: str = "custom",
     constants: tuple[float, float, float] | None = None,
 ) -> CustomKernel:
-    r"""A kernel :math:`K(s,x) = \kappa(\langle s,x\rangle)`; the arguments are those of :func:`radial_kernel`.
+    r"""A kernel :math:`K(s,x) = \kappa(t)`, :math:`t = \langle s,x\rangle`, from :math:`\kappa, \kappa', \kappa''`.
+
+    Parameters
+    ----------
+    value, first, second, parameters, name, constants
+        As in :func:`radial_kernel`, but functions of the inner product :math:`t`.
 
     Returns
     -------

@@ -28,6 +28,11 @@ def squared_frobenius_norm(kernel: Kernel, data: ArrayLike) -> float:
 
     Block by block with the symmetry of K: O(N²) time, no N × N matrix.
 
+    Parameters
+    ----------
+    kernel, data
+        As in :func:`radial_skd`.
+
     Returns
     -------
     float
@@ -91,6 +96,11 @@ def radial_skd(kernel: Kernel, data: ArrayLike, sample: ArrayLike, constant: boo
 @check.finite_result
 def skd_coefficient(kernel: Kernel, data: ArrayLike, sample: ArrayLike) -> float:
     r"""The coefficient of Eq. (9), :math:`c_S = \|\mathbf K_S\|_F^{-2}\sum_{i,j} K^2(x_i, s_j)`; 0 if that norm is 0.
+
+    Parameters
+    ----------
+    kernel, data, sample
+        As in :func:`radial_skd`.
 
     Returns
     -------

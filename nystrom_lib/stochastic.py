@@ -78,6 +78,13 @@ def _combine(T1_a: float, T1_b: float, T1_c: float, rest: _Estimates) -> Array:
 def estimate_T1(kernel: Kernel, data: ArrayLike, sample: ArrayLike, batch: ArrayLike) -> float:
     r""":math:`\hat T_1(\mathbf X) = \frac Nb\sum_{i=1}^n\sum_{j=1}^b K^2(s_i, X_j)`, paper §3.
 
+    Parameters
+    ----------
+    kernel, data, sample
+        As in :func:`radial_skd`.
+    batch
+        Indices into the data, repeats allowed.
+
     Returns
     -------
     float
@@ -97,6 +104,13 @@ def estimate_T2(kernel: Kernel, data: ArrayLike, sample: ArrayLike, batch: Array
     r""":math:`\hat T_2^{k,l}(\mathbf X) = \frac Nb\sum_{j=1}^b\partial^{[l]}_{[s_k]_l}K^2(s_k, X_j)`, shape (n, d).
 
     The second sum of paper §3, from a batch.
+
+    Parameters
+    ----------
+    kernel, data, sample
+        As in :func:`radial_skd`.
+    batch
+        Indices into the data, repeats allowed.
 
     Returns
     -------
@@ -151,6 +165,13 @@ def two_sample_gradient(
     .. math:: \frac{\hat T_1(\mathbf X)\hat T_1(\mathbf Y)}{\|\mathbf K_S\|_F^4}\Upsilon(S)
               - \frac{2\hat T_1(\mathbf X)\hat T_2^{k,l}(\mathbf Y)}{\|\mathbf K_S\|_F^2}.
 
+    Parameters
+    ----------
+    kernel, data, sample
+        As in :func:`radial_skd`.
+    batch_x, batch_y
+        Indices into the data, repeats allowed, drawn independently of each other.
+
     Returns
     -------
     array, (n, d)
@@ -183,6 +204,13 @@ def four_sample_gradient(
 
     .. math:: \frac{\hat T_1(\mathbf X_1)\hat T_1(\mathbf X_2)}{\|\mathbf K_S\|_F^4}\Upsilon(S)
               - \frac{2\hat T_1(\mathbf X_3)\hat T_2^{k,l}(\mathbf X_4)}{\|\mathbf K_S\|_F^2}.
+
+    Parameters
+    ----------
+    kernel, data, sample
+        As in :func:`radial_skd`.
+    batch_1, batch_2, batch_3, batch_4
+        Indices into the data, repeats allowed, drawn independently of each other.
 
     Returns
     -------

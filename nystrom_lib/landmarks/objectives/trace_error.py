@@ -116,7 +116,8 @@ class TraceLoops:
         if points != self.points:
             self._fit(points)
         adam = adam or (np.empty(0), np.empty((0, 0)), np.empty(0))
-        with thread_pool(float(self.n * (self.n + points))) as parallel, kernel._guard_user_kernel(descent) as p:
+        # a step has some ten phases, between which threads wait for each other: it pays from a few milliseconds on
+        with thread_pool(float(self.n) ** 2 * points / 1000.0) as parallel, kernel._guard_user_kernel(descent) as p:
             first = self._schedule, self.task, self.work, self._block, p, data
             if parallel.threads == 1 and float(self.n) ** 2 * points < _CALL:
                 rows = 0, len(self._schedule)
