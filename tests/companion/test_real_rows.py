@@ -35,7 +35,7 @@ def test_the_norm_is_that_of_all_pairs(stand_in: np.ndarray, monkeypatch: pytest
 def test_the_stored_results_are_those_of_the_public_sample() -> None:
     stored = real_rows.load(RESULTS)
     assert stored is not None and stored["about"]["commit"] and not stored["about"]["dirty"]
-    assert stored["data"][real_rows.REAL]["source"].endswith(SAMPLE_SHA256)
+    assert SAMPLE_SHA256 in stored["data"][real_rows.REAL]["source"]
     assert stored["data"][real_rows.REAL]["N"] == real_rows.ROWS and len(stored["rows"]) == 2 * real_rows.SPLITS
     assert stored["stand_in_norm"] == pytest.approx(267800157.24311098 / real_rows.N**2, rel=1e-12)
     # an interval of the stand-in, computed again

@@ -13,6 +13,8 @@ from .processes import pictures, texts
 
 #: The others are run with ``-m slow``.
 QUICK = ("bigaussian", "your_data", "prediction")
+#: Pictures of stored studies, which are the same at all parameters: the real rows of MiniBooNE.
+STORED = {"miniboone": 1}
 
 
 NAMES = [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in CHAPTERS]
@@ -29,7 +31,7 @@ def test_a_notebook_runs_from_nothing(name: str, tmp_path: Path, capsys: pytest.
     committed, smoke = CHAPTERS[name].path, run / f"{name}.ipynb"
     assert not any("stored at full scale" in text for text in texts(smoke))
     # Other parameters change figures and prose; the first text is the table of parameters and the last the foot.
-    assert set(pictures(committed)).isdisjoint(pictures(smoke))
+    assert len(set(pictures(committed)) & set(pictures(smoke))) == STORED.get(name, 0)
     assert texts(committed)[1:-1] != texts(smoke)[1:-1]
     # The declared experiments, by which a cluster with nothing to do is refused, are those of the notebook.
     chapter = CHAPTERS[name]
