@@ -1,7 +1,7 @@
 """Boxplots of the criteria before and after the optimisation: Figures 2, 3 and 4.
 
-A row of panels is an experiment, a column a criterion, and a panel two boxes. On a logarithmic axis the whiskers, too,
-are reckoned in logarithms: else a skewed distribution would show most of its upper half as outliers.
+A row of panels is an experiment and a column a criterion. On a logarithmic axis the whiskers are computed from
+logarithms; otherwise a skewed distribution would show most of its upper half as outliers.
 """
 
 from __future__ import annotations
@@ -33,19 +33,7 @@ def before_and_after(
     title: str = "",
     row_height: float = 1.75,
 ) -> Figure:
-    """One row of panels for each experiment, one column for each criterion.
-
-    Parameters
-    ----------
-    rows : mapping of str to DataFrame
-        What the row is called ("n = 20"), and the table of results.
-    criteria : sequence of str
-        Columns of the table, in order.
-    title : str
-        What all rows have in common.
-    row_height : float
-        Inches.
-    """
+    """One row of panels for each table of results, one column for each criterion; ``row_height`` is in inches."""
     figure, panels = style.subplots(len(rows), len(criteria), height=row_height * len(rows) + 0.2)
     for line, (name, table) in zip(panels, rows.items(), strict=True):
         for axes, criterion in zip(line, criteria, strict=True):
@@ -67,17 +55,7 @@ def with_decay(
     *,
     title: str = "",
 ) -> Figure:
-    """The same panels on the left, and on the right, as high as all of them, the decay of R: Figure 4.
-
-    Parameters
-    ----------
-    rows, criteria
-        As in :func:`before_and_after`.
-    iterations, values : array
-        The decay.
-    title : str
-        Over the decay: whose it is.
-    """
+    """The same panels, and at their right, over all rows, the decay of R with its own title: Figure 4."""
     layout: Any = [[*(f"{row}/{criterion}" for criterion in criteria), "decay"] for row in rows]
     figure = Figure(figsize=(style.WIDTH, 1.9 * len(rows) + 0.2), layout="constrained")
     panels = figure.subplot_mosaic(layout, width_ratios=[*[1.0] * len(criteria), 1.7])
@@ -111,9 +89,9 @@ def panel(axes: Axes, table: pd.DataFrame, criterion: str) -> None:
 
 
 def box(axes: Axes, place: float, values: Any, colour: str, *, logarithmic: bool = False, within: float = 0.0) -> None:
-    """One box: quartiles, median, whiskers of 1.5 interquartile ranges, and a light dash for each value beyond.
+    """One box: quartiles, median, whiskers of 1.5 interquartile ranges, and a light dash for each outlier.
 
-    ``within`` is the range of the axis. The median is white on a dark box, but not on one so flat that the white would
+    ``within`` is the range of the axis. The median is white on a dark box, unless the box is so flat that white would
     cover it.
     """
     (stats,) = boxplot_stats(np.log(values) if logarithmic else values)
@@ -146,6 +124,6 @@ def _range(values: Mapping[str, Any], logarithmic: bool) -> float:
 
 
 def _values(table: pd.DataFrame, stage: str, criterion: str) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """What there is of it; a descent that diverged has no optimised value."""
+    """The finite values: a descent that diverged has no optimised value."""
     values = table.loc[table["stage"] == stage, criterion].to_numpy(dtype=float)
     return np.asarray(values[np.isfinite(values)])

@@ -1,9 +1,7 @@
-"""One look for every picture of the companion, and the one way to write it to a file.
+"""The style of all figures, and how they are saved.
 
-The two colours that carry meaning, light orange for a sample before its optimisation and dark blue for one after,
-differ in lightness as well as in hue: they stay apart in grey and for colour-blind readers. The background is opaque,
-so that a picture reads the same on a white and on a dark page. An SVG file has the same bytes whenever it is drawn
-from the same numbers.
+Light orange is a sample before its optimisation and dark blue one after it: the two differ in lightness as well as in
+hue, for grey prints and colour-blind readers. Saving the same figure twice gives the same bytes.
 
 Examples
 --------
@@ -38,33 +36,33 @@ from ..experiments.outcome import STAGES
 INITIAL, OPTIMISED = "#e8a33d", "#1f4e79"
 COLOURS = dict(zip(STAGES, (INITIAL, OPTIMISED), strict=True))
 SAMPLES = dict(zip(STAGES, (r"$\mathcal{S}^{(0)}$", r"$\mathcal{S}^{(T)}$"), strict=True))
-#: Points of D, auxiliary lines (bounds, best possible values), and what must stand out, sparingly.
+#: Points of D, auxiliary lines (bounds, best possible values), and accents.
 DATA, REFERENCE, ACCENT = "#b4b8bd", "#6b7075", "#b0325b"
 #: Paths of landmarks.
 PATH = "#7a6aa8"
-#: For several curves in one picture: from dark to light, each also with a dash of its own (:data:`DASHES`).
+#: For several curves in one figure, from dark to light; the dashes tell them apart in grey prints.
 CYCLE = (OPTIMISED, "#b0325b", "#4c9a8f", "#e8a33d", "#8d97a1")
 DASHES = ("-", (0, (5, 1.5)), (0, (1, 1.2)), (0, (5, 1.5, 1, 1.5)), (0, (8, 2)))
-#: For surfaces and densities: even steps of lightness.
+#: For surfaces and densities: perceptually uniform.
 COLOUR_MAP = "cividis"
 #: For differences: 0 is white.
 DIVERGING = "PuOr_r"
 INK, PAPER, GRID = "#22262a", "#fdfdfc", "#e6e7e8"
 
-#: The width of a picture that fills a page's column, in inches.
+#: The width of a page's column, in inches.
 WIDTH = 7.2
 
-#: matplotlib types these settings by a list of literal names, which no dictionary in a variable fits: hence Any.
+#: matplotlib types these settings by literal names, which no dictionary in a variable fits: hence Any.
 RC: Any = {
     "figure.facecolor": PAPER,
     "axes.facecolor": PAPER,
     "savefig.facecolor": PAPER,
     "savefig.transparent": False,
-    "figure.autolayout": False,  # subplots asks for a layout, and a picture that is drawn has none any more
+    "figure.autolayout": False,  # ``settle`` computes the layout once
     "figure.constrained_layout.use": False,
     "figure.dpi": 100,
     "savefig.dpi": 160,
-    "font.family": "DejaVu Sans",  # comes with matplotlib: the same letters everywhere
+    "font.family": "DejaVu Sans",  # comes with matplotlib
     "mathtext.fontset": "dejavusans",
     "font.size": 9,
     "axes.titlesize": 9.5,
@@ -104,12 +102,12 @@ T = TypeVar("T")
 
 
 def use() -> None:
-    """Draw everything that follows in this style."""
+    """Use this style for all figures."""
     mpl.rcParams.update(RC)
 
 
 def drawn(draw: Callable[P, T]) -> Callable[P, T]:
-    """Give a function that draws a picture this style, whatever is set around it; a figure's layout is settled."""
+    """Decorate a function that draws: it uses this style, and the layout of a figure that it returns is final."""
 
     @functools.wraps(draw)
     def styled(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -125,26 +123,16 @@ def drawn(draw: Callable[P, T]) -> Callable[P, T]:
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure as a page shows it.
-
-    Attributes
-    ----------
-    figure : Figure
-        The drawing.
-    name : str
-        The label that cross-references use, and the name of its file.
-    caption, alt : str
-        The caption, and the alternative text for those who do not see the figure.
-    """
+    """A figure as a page shows it."""
 
     figure: Figure
-    name: str
+    name: str  #: the label for cross-references, and the name of the file
     caption: str
-    alt: str
+    alt: str  #: the alternative text for readers who do not see the figure
 
 
 def picture(name: str, *, caption: str, alt: str) -> Callable[[Callable[P, Figure]], Callable[P, Picture]]:
-    """Decorate a function that draws a figure: drawn in this style, and with its name, caption and alternative text."""
+    """Decorate a function that draws a figure: use this style, and add name, caption and alternative text."""
 
     def decorate(draw: Callable[P, Figure]) -> Callable[P, Picture]:
         @functools.wraps(draw)
@@ -157,10 +145,7 @@ def picture(name: str, *, caption: str, alt: str) -> Callable[[Callable[P, Figur
 
 
 def tick(figure: Figure) -> None:
-    """At least two numbers on every logarithmic axis: where it spans less than two powers of ten, 2 and 5 as well.
-
-    Numbers are plain text where that will do: a formula takes matplotlib much longer, and there are many.
-    """
+    """Label at least two ticks of each logarithmic axis, in plain text, which matplotlib draws faster than formulas."""
     for axis in (each for axes in figure.axes for each in (axes.xaxis, axes.yaxis)):
         if axis.get_scale() == "log":
             _tick_powers(axis)
@@ -197,18 +182,18 @@ def _numbers(axis: Axis) -> int:
 
 
 def settle(figure: Figure) -> None:
-    """Lay the panels out for good: left to itself, matplotlib would move them a little each time it draws."""
+    """Compute the final layout; otherwise matplotlib moves the panels a little each time it draws."""
     engine = figure.get_layout_engine()
     if engine is not None:
         with _without_small_ticks(figure):
-            for _ in range(2):  # after the first, labels may still be cut off at the edge
+            for _ in range(2):  # after the first pass labels may be cut off at the edge
                 engine.execute(figure)
         figure.set_layout_engine(None)  # "none" would leave a stand-in, for which every picture is drawn twice
 
 
 @contextmanager
 def _without_small_ticks(figure: Figure) -> Iterator[None]:
-    """Ticks without a number take no room, and finding that out would take half of the time of a layout."""
+    """Ticks without a number need no space, and finding that out takes half of the time of a layout."""
     axes = (axis for axes in figure.axes for axis in (axes.xaxis, axes.yaxis))
     small = {axis: axis.get_minor_locator() for axis in axes if isinstance(axis.get_minor_formatter(), NullFormatter)}
     for axis in small:
@@ -222,27 +207,21 @@ def _without_small_ticks(figure: Figure) -> Iterator[None]:
 def subplots(
     rows: int = 1, columns: int = 1, *, width: float = WIDTH, height: float | None = None, **options: Any
 ) -> tuple[Figure, NDArray[Any]]:
-    """A figure and its axes, always as an array with a row and a column index.
+    """A figure and its axes, always as a two-dimensional array.
 
-    Parameters
-    ----------
-    rows, columns : int
-        How many panels.
-    width, height : float
-        Inches; by default panels are three quarters as high as they are wide.
-    **options
-        Passed to ``Figure.subplots`` (``sharex``, ``width_ratios``, ...).
+    Sizes are in inches; by default panels are three quarters as high as they are wide. ``options`` are those of
+    ``Figure.subplots``.
     """
     height = 0.75 * width / columns * rows if height is None else height
     figure = Figure(figsize=(width, height), layout="constrained")
-    FigureCanvasAgg(figure)  # which keeps its renderer, and the sizes of texts with it
+    FigureCanvasAgg(figure)  # caches its renderer, and the sizes of texts
     axes = figure.subplots(rows, columns, squeeze=False, **options)
     assert isinstance(axes, np.ndarray)
     return figure, axes
 
 
 def label(axes: Axes, x: str = "", y: str = "", title: str = "") -> Axes:
-    """Say what the axes show."""
+    """Label the axes."""
     axes.set_xlabel(x)
     axes.set_ylabel(y)
     axes.set_title(title)
@@ -250,26 +229,16 @@ def label(axes: Axes, x: str = "", y: str = "", title: str = "") -> Axes:
 
 
 def spans_decades(values: ArrayLike, decades: float = 1.5) -> bool:
-    """Do these values ask for a logarithmic axis: all positive, and spread over more than so many powers of ten?"""
+    """Whether values need a logarithmic axis: all positive, and spread over more than this many powers of ten."""
     finite = np.asarray(values, dtype=float)
     finite = finite[np.isfinite(finite)]
     return bool(len(finite) and finite.min() > 0 and finite.max() > finite.min() * 10**decades)
 
 
 def dots(axes: Axes, points: ArrayLike, **options: Any) -> None:
-    """Many small points as one path: a tenth of the file that as many markers take.
-
-    Parameters
-    ----------
-    axes : Axes
-        Where.
-    points : array, (N, 2)
-        The points.
-    **options
-        Of ``Axes.plot``; ``linewidth`` is the diameter of a dot.
-    """
+    """Draw many small points as one path, a tenth of the size of markers; ``linewidth`` is their diameter."""
     points = np.asarray(points, dtype=float)
-    # Each dot is a stroke of almost no length with round ends.
+    # Each dot is a very short stroke with round ends.
     length = 1e-4 * max(float(np.ptp(points[:, 0], axis=0)), 1e-12)
     x = np.column_stack([points[:, 0], points[:, 0] + length, np.full(len(points), np.nan)])
     y = np.column_stack([points[:, 1], points[:, 1], np.full(len(points), np.nan)])
@@ -279,12 +248,12 @@ def dots(axes: Axes, points: ArrayLike, **options: Any) -> None:
 
 
 def svg(figure: Figure, salt: str = "nystrom_lib") -> str:
-    """The picture as SVG: no date, no random names (``salt`` goes into them), the same text each time."""
+    """The figure as SVG without a date; identifiers depend on ``salt`` only."""
     return _written(figure, "svg", {"svg.hashsalt": salt}).decode("utf-8")
 
 
 def png(figure: Figure, dpi: int = 160) -> bytes:
-    """The picture as PNG."""
+    """The figure as PNG."""
     return _written(figure, "png", dpi=dpi)
 
 
