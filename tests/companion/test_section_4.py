@@ -47,9 +47,7 @@ def test_at_the_defaults_the_chapters_are_the_paper() -> None:
     ("module", "values", "message"),
     [
         (bigaussian, {"rho": ()}, "rho is an empty list"),
-        (bigaussian, {"n": (20, 20)}, "n is .*each value may be there once"),
         (magic, {"n": (100,)}, r"iterations is \[3000, 4000\]; it must have one value, or as many as n"),
-        (abalone, {"attributes": ("age",)}, "attributes is .'age'.; it must be a list of texts, each one of 'sex'"),
         (miniboone, {"N": 200_000}, "N is 200000; it must be a whole number, at least 2 and at most 129,592"),
     ],
 )
