@@ -1,10 +1,10 @@
-"""What can go wrong around an experiment, by name."""
+"""Errors of the companion."""
 
 from __future__ import annotations
 
 
 class CompanionError(Exception):
-    """Anything the companion refuses or cannot do."""
+    """Any error that the companion expects; its message is one sentence for the user."""
 
 
 class ConfigurationError(CompanionError, ValueError):
@@ -29,15 +29,15 @@ class ConfigurationError(CompanionError, ValueError):
 
 
 class DataMismatchError(CompanionError):
-    """The data at hand are not the data that the run or the result was made from."""
+    """The data are not those that the run or the result was made from."""
 
 
 class StoreError(CompanionError):
-    """A full disk, a folder without permission, or the like. What was stored stays stored."""
+    """A full disk, a folder without permission, or the like. Finished repetitions stay stored."""
 
 
 class DamagedResultsError(CompanionError):
-    """A results file that is not what was written."""
+    """A results file that cannot be read."""
 
 
 class VerificationError(CompanionError):
@@ -49,38 +49,8 @@ class ClusterError(CompanionError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C during a run: what is stored, and how to go on."""
+    """Ctrl-C during a run; the message says what is stored and how to continue."""
 
 
 class ChapterError(CompanionError):
-    """A chapter that cannot be run, or a cell of it that failed.
-
-    Parameters
-    ----------
-    message : str
-        What is wrong, in one sentence.
-    chapter : str
-        Which chapter.
-    cell : int, optional
-        Which of its cells, counted from 1 over all cells, prose included.
-    source : str
-        What the cell holds.
-    reason : str
-        The error as the cell raised it, in one line.
-    traceback : str
-        The whole of it.
-    """
-
-    def __init__(
-        self,
-        message: str,
-        *,
-        chapter: str = "",
-        cell: int | None = None,
-        source: str = "",
-        reason: str = "",
-        traceback: str = "",
-    ) -> None:
-        super().__init__(message)
-        self.chapter, self.cell, self.source = chapter, cell, source
-        self.reason, self.traceback = reason, traceback
+    """A cell of a chapter failed; the message names it."""

@@ -1,4 +1,4 @@
-"""Notebook files: read, written, and cleaned of what differs from run to run: times, identifiers, papermill's notes."""
+"""Read and write notebooks, without what differs from run to run: times, random identifiers, papermill's metadata."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from nbformat import NotebookNode
 
 from ..atomic_write import write_text
 
-#: What the notebook format puts where nobody gave an identifier.
+#: Identifiers as nbformat generates them.
 _RANDOM = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){0,3}(-[0-9a-f]{12})?|[0-9a-f]{32}")
 _LANGUAGE = {"name": "python", "file_extension": ".py", "mimetype": "text/x-python", "pygments_lexer": "ipython3"}
 _KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
-#: papermill's own tags: on the cell with the parameters of a run, and on what it writes beside a cell that failed.
-ERROR_TAG = "papermill-error-cell-tag"
-INJECTED = "injected-parameters"
+#: papermill's tag on the cell that it writes beside a cell that failed, and on that with the parameters of a run.
+ERROR_TAG, INJECTED = "papermill-error-cell-tag", "injected-parameters"
 
 
 def read_notebook(path: Path) -> NotebookNode:
@@ -27,7 +26,7 @@ def read_notebook(path: Path) -> NotebookNode:
 
 
 def notebook_text(notebook: NotebookNode) -> str:
-    """A notebook as its file has it, with a line break at the end as Jupyter writes it."""
+    """The content of a notebook's file, with a line break at the end as Jupyter writes it."""
     text: str = nbformat.writes(notebook, version=4)  # type: ignore[no-untyped-call]
     return text.rstrip("\n") + "\n"
 
@@ -38,11 +37,7 @@ def write_notebook(notebook: NotebookNode, path: Path) -> None:
 
 
 def clean(notebook: NotebookNode) -> NotebookNode:
-    """The same notebook, in place, with nothing in it but what the reader is to see.
-
-    The cell that papermill injects stays, so that the notebook can be run again as it is, but the book leaves it out:
-    the parameters used are shown as a table.
-    """
+    """Clean a notebook in place. The cell that papermill injects stays, but the book and the page leave it out."""
     notebook.cells = [cell for cell in notebook.cells if ERROR_TAG not in tags(cell)]
     for key in ("papermill", "widgets"):
         notebook.metadata.pop(key, None)
@@ -63,16 +58,16 @@ def _clean_cell(cell: NotebookNode, number: int) -> None:
     if not tags(cell):
         cell.metadata.pop("tags", None)
     if "outputs" in cell:
-        cell.outputs = _together(cell.outputs)
+        cell.outputs = _joined(cell.outputs)
     for output in cell.get("outputs", []):
         output.pop("transient", None)
-        # a picture brings its caption and its alternative text with it; the book reads them from the cell
+        # a picture brings its caption and its alternative text; the book reads them from the cell
         if described := output.get("metadata", {}).pop("mystnb", None):
             cell.metadata.mystnb = {**cell.metadata.get("mystnb", {}), **described}
 
 
-def _together(outputs: list[NotebookNode]) -> list[NotebookNode]:
-    """What was printed in one go came in as many pieces as it took the kernel to send it: one piece, always."""
+def _joined(outputs: list[NotebookNode]) -> list[NotebookNode]:
+    """Join consecutive outputs of one stream: how often the kernel sends them differs from run to run."""
     found: list[NotebookNode] = []
     for output in outputs:
         last = found[-1] if found else None

@@ -1,4 +1,4 @@
-"""What a notebook calls: parameters, results, and words, tables and figures that come from the run.
+"""The interface of the notebooks: parameters, results, and prose, tables and figures with numbers of the run.
 
 A chapter's first code cell after its parameters is
 
@@ -6,21 +6,19 @@ A chapter's first code cell after its parameters is
     page = notebook.begin("bigaussian", globals())
     p = page.parameters
 
-and its last is ``page.foot()``. Everything between asks ``page`` for results and shows them through it, so that a
-chapter looks the same in JupyterLab, in the book and in the folder of a run.
+and its last is ``page.foot()``. The cells between ask ``page`` for results and show them through it, so that a chapter
+looks the same in JupyterLab, in the book and in the folder of a run.
 """
 
 from __future__ import annotations
 
 import logging
 import os
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Container, Hashable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import nystrom_lib as nl
@@ -29,7 +27,6 @@ from ..atomic_write import write_text
 from ..chapters import Chapter, chapter
 from ..chapters.parameters import written
 from ..checkout import RESULTS
-from ..errors import ConfigurationError
 from ..experiments.config import Experiment
 from ..figures import style
 from ..results import provenance
@@ -42,70 +39,44 @@ if TYPE_CHECKING:
 
     from ..results.table import Results
 
-#: How the runner tells a notebook where to leave things and what to compute on.
+#: The environment variables by which a run passes its folder, threads and cluster to the kernel.
 RUN_FOLDER, JOBS, DASK = "NYSTROM_RUN_FOLDER", "NYSTROM_JOBS", "NYSTROM_DASK"
 
-#: So many stored results are named at the foot of a page; of more, the number is told.
+#: The foot of a page names at most this many stored results.
 _FEW = 8
+_BEGUN = "_nystrom_begun"
 
 Key = TypeVar("Key", bound=Hashable)
 
-#: The notebooks that have begun, by their globals.
-_begun: list[Mapping[str, Any]] = []
 
-
-def begin(which: str | Chapter, names: Mapping[str, Any]) -> Page:
-    """Check the parameters, set the style of figures, and show the parameters used.
+def begin(which: str | Chapter, names: dict[str, Any]) -> Page:
+    """Validate the parameters, set the style of figures, and show a table of the parameters.
 
     Parameters
     ----------
     which : str or Chapter
         The chapter, usually by its name.
-    names : mapping
-        The notebook's ``globals()``: the parameters, and whatever papermill injected after them.
+    names : dict
+        The notebook's ``globals()``: the parameters, and those that papermill injected after them.
 
     Returns
     -------
     Page
-        What the rest of the notebook works with.
+        The interface for the other cells.
     """
     this = chapter(which) if isinstance(which, str) else which
     declared = this.parameters.names()
-    # Only the first time: whoever goes through the cells by hand may come back here with names of their own.
-    if not any(names is known for known in _begun):
-        refuse_unknown(_foreign(names, declared), declared, f"parameter of {this.name}")
-        _begun.append(names)
+    if not names.get(_BEGUN):  # whoever runs this cell again by hand may have defined names
+        plain = (bool, int, float, str, list, tuple, type(None))
+        given = [name for name, value in names.items() if isinstance(value, plain) and not name.startswith("_")]
+        refuse_unknown([name for name in given if name not in ("In", "Out")], declared, f"parameter of {this.name}")
     page = Page(this, this.settings({name: names[name] for name in declared if name in names}))
+    names[_BEGUN] = True
     style.use()
-    # with a handler, if only this one, the library's log does not come to standard error, which a notebook would keep
-    for package in ("nystrom_lib", "companion"):
+    for package in ("nystrom_lib", "companion"):  # or their log would be an output of the notebook
         logging.getLogger(package).addHandler(logging.NullHandler())
     page._show_parameters()
     return page
-
-
-def _foreign(names: Mapping[str, Any], declared: list[str]) -> list[str]:
-    """Names that neither the notebook's first cells nor IPython put there."""
-    own = _ipython_names()
-    return [
-        name
-        for name, value in names.items()
-        if name not in declared
-        and not name.startswith("_")
-        and not isinstance(value, ModuleType)
-        and getattr(value, "__module__", None) != "typing"
-        and not (name in own and own[name] is value)
-        and value is not begin
-    ]
-
-
-def _ipython_names() -> Mapping[str, Any]:
-    if "IPython" not in sys.modules:
-        return {}
-    from IPython.core.getipython import get_ipython
-
-    shell = get_ipython()
-    return {} if shell is None else shell.user_ns_hidden
 
 
 class Page:
@@ -114,7 +85,7 @@ class Page:
     Parameters
     ----------
     chapter : Chapter
-        Which chapter.
+        The chapter.
     parameters : Settings
         The values it runs with.
 
@@ -129,7 +100,7 @@ class Page:
         self._began = time.perf_counter()
         given = os.environ.get(RUN_FOLDER)
         self.folder = Path(given) if given else None
-        self.jobs = _jobs(os.environ.get(JOBS, ""))
+        self.jobs = int(os.environ.get(JOBS) or 0) or None
         self.dask = os.environ.get(DASK) or None
         self._results: list[Results] = []
         self._stored: dict[str, list[str]] = {}
@@ -152,22 +123,22 @@ class Page:
         quiet: bool = False,
         check: Callable[[Results], str] | None = None,
     ) -> Results:
-        """The results of an experiment: stored ones, some of them computed again on the spot, or all computed now.
+        """The results of an experiment: stored ones, of which some are recomputed and compared, or computed now.
 
         Parameters
         ----------
         experiment : Experiment
-            What is asked.
+            The experiment.
         recompute : int
-            If the experiment is stored at full scale: how many of its repetitions to compute again and compare.
+            The number of stored repetitions to recompute.
         name : str, optional
-            What to call the file in the folder of the run.
+            The name of the file in the folder of the run.
         about : str
-            Which experiment it is, where a chapter has several: how the table at the foot calls it.
+            The experiment in words, for the table at the foot.
         quiet : bool
-            Leave it out of that table?
+            Leave it out of that table.
         check : callable, optional
-            For stored repetitions that take too long: how else to check them. It returns what was computed again.
+            Another check of stored results, where a repetition takes too long. It returns what was recomputed.
 
         Returns
         -------
@@ -176,8 +147,6 @@ class Page:
         """
         from ..running.stored import find
 
-        if recompute < 0:
-            raise ConfigurationError("recompute", f"is {recompute}; it must be at least 0.")
         stored = find(experiment, RESULTS)
         if stored is None:
             results, again = self._compute(experiment), ""
@@ -187,40 +156,38 @@ class Page:
             again = stored.verified(recompute, self.jobs) if check is None else check(results)
             self._stored.setdefault(_made(results), []).append(stored.name)
         if self.folder is not None:
-            results.save(self.folder / "results" / f"{name or _file_name(experiment)}.parquet")
+            name = name or f"{experiment.data.kind}-n{experiment.n}-{experiment.fingerprint[:8]}"
+            results.save(self.folder / "results" / f"{name}.parquet")
         self._results.append(results)
         if not quiet:
-            origin = f"{'stored' if stored else 'computed in this run'}{_on(results)}"
+            origin = "stored" if stored else "computed in this run"
+            if results.stand_in:
+                origin += ", on a stand-in for the data"
             self._origins.append([about or name or experiment.data.kind, f"{experiment.m:,} {origin}", again])
         return results
 
     def several(
         self, experiments: Mapping[Key, Experiment], *, about: str, again: Container[Key] = (), recompute: int = 1
     ) -> dict[Key, Results]:
-        """The results of many experiments, with one line for all of them in the table at the foot.
+        """The results of many experiments by key, with one line for all of them in the table at the foot.
 
         Parameters
         ----------
         experiments : mapping
-            What is asked, by whatever key.
+            The experiments.
         about : str
-            Which experiments they are: how that table calls them.
+            All of them in words.
         again : container
-            The keys of those of which, if they are stored, repetitions are computed again and compared.
+            The keys of those of which stored repetitions are recomputed.
         recompute : int
-            How many repetitions of each of these.
-
-        Returns
-        -------
-        dict
-            All repetitions of each, by the same keys.
+            The number of repetitions of each of these.
         """
         results, stored, checked = {}, 0, 0
         for key, experiment in experiments.items():
             count = recompute if key in again else 0
-            known = self._known()
+            known = sum(map(len, self._stored.values()))
             results[key] = self.results(experiment, recompute=count, quiet=True)
-            if self._known() > known:
+            if sum(map(len, self._stored.values())) > known:
                 stored, checked = stored + 1, checked + (count > 0)
         computed = len(results) - stored
         origins = [f"{stored} stored"] * (stored > 0) + [f"{computed} computed in this run"] * (computed > 0)
@@ -233,33 +200,30 @@ class Page:
         """Add a line to the table at the foot: stored results that are not those of an experiment."""
         self._origins.append([what, repetitions, again])
 
-    def _known(self) -> int:
-        return sum(map(len, self._stored.values()))
-
     def _compute(self, experiment: Experiment) -> Results:
         from ..running.runner import run
 
-        if self.folder is None:
-            with tempfile.TemporaryDirectory(prefix="nystrom-") as folder:
-                return run(experiment, folder, threads=self.jobs, cluster=self.dask, progress=False)
-        folder = str(self.folder / "repetitions")
-        return run(experiment, folder, threads=self.jobs, cluster=self.dask, progress=False)
+        if self.folder is not None:
+            folder = self.folder / "repetitions"
+            return run(experiment, folder, threads=self.jobs, cluster=self.dask, progress=False)
+        with tempfile.TemporaryDirectory(prefix="nystrom-") as scratch:
+            return run(experiment, scratch, threads=self.jobs, cluster=self.dask, progress=False)
 
     # -- showing -----------------------------------------------------------------------------------------------
 
     def say(self, text: str) -> None:
-        """Show prose (Markdown) whose numbers come from the run."""
+        """Show prose (Markdown) with numbers of the run."""
         _display({"text/markdown": text, "text/plain": text})
 
     def table(self, frame: pd.DataFrame, caption: str | None = None, *, digits: int = 4) -> None:
-        """Show a table. Floats are rounded to ``digits`` significant digits; text stays as it is."""
+        """Show a table; numbers are rounded to ``digits`` significant digits."""
         rows = [[_cell(value, digits) for value in row] for row in frame.itertuples(index=False)]
         numeric = [dtype.kind in "iuf" for dtype in frame.dtypes]
         text = markdown_table([str(column) for column in frame.columns], rows, numeric)
         self.say(f"{caption}\n\n{text}" if caption else text)
 
     def show(self, shown: Figure | style.Picture, name: str = "") -> None:
-        """Show a figure and write it as SVG and PNG to the folder of the run, under its own name or the one given.
+        """Show a figure, and write it as SVG and PNG to the folder of the run.
 
         The caption and the alternative text of a picture become those of its cell.
         """
@@ -278,27 +242,26 @@ class Page:
         _display({"image/svg+xml": svg, "text/plain": f"<Figure {name}>"}, metadata)
 
     def html(self, text: str) -> None:
-        """Show HTML that needs nothing from elsewhere."""
+        """Show HTML that needs no network."""
         _display({"text/html": text, "text/plain": "<HTML>"})
-
-    def file(self, name: str) -> Path | None:
-        """Where to leave a file of one's own in the folder of the run; None if there is no such folder."""
-        if self.folder is None:
-            return None
-        self.folder.mkdir(parents=True, exist_ok=True)
-        return self.folder / name
 
     @property
     def threads(self) -> str:
-        """On how many threads this page computes, in words."""
+        """The number of threads in words."""
         count = self.jobs or provenance.cores()
         return f"{count} thread{'s' if count != 1 else ''}"
 
     def foot(self) -> None:
-        """Where the numbers come from, how long it took, and the line that does it again."""
+        """The origin of the numbers, the time taken, and the command that runs the chapter again."""
         if self._origins:
-            table = markdown_table(["Experiment", "Repetitions", "Computed again"], self._origins)
-            self.say(f"{self._stored_or_not()}\n\n{table}")
+            origin = "Where the numbers of each experiment come from."
+            if self._stored:
+                origin = (
+                    "The experiments are stored at full scale. The repetitions named in the last column were computed "
+                    "again in this run and agree with the stored ones within tolerance; had they not, the run would "
+                    "have failed."
+                )
+            self.say(f"{origin}\n\n{markdown_table(['Experiment', 'Repetitions', 'Computed again'], self._origins)}")
         here = provenance.environment()
         commit = f", commit {here['commit'][:10]}{' with changes' if here['dirty'] else ''}" if here["commit"] else ""
         packages = ", ".join(f"{name} {version}" for name, version in here["packages"].items())
@@ -308,7 +271,9 @@ class Page:
             ["Library", f"nystrom_lib {here['library']}{commit}"],
             ["Python", f"{here['python']}; {packages}"],
         ]
-        rows += [["Stored results", f"{_names(names)}: {made}"] for made, names in self._stored.items()]
+        for made, names in self._stored.items():
+            shown = ", ".join(names) if len(names) <= _FEW else f"{len(names)} experiments"
+            rows.append(["Stored results", f"{shown}: {made}"])
         rows += [["Data", text] for text in sorted({_data(results) for results in self._results})]
         command = self.chapter.command(self.parameters).replace("```", "` ` `")
         again = (
@@ -316,14 +281,6 @@ class Page:
             f"another value):\n\n```\n{command}\n```"
         )
         self.say(f"{markdown_table(['What', 'Where these numbers come from'], rows)}\n\n{again}")
-
-    def _stored_or_not(self) -> str:
-        if not self._stored:
-            return "Where the numbers of each experiment come from."
-        return (
-            "The experiments are stored at full scale. The repetitions named in the last column were computed again "
-            "in this run and agree with the stored ones within tolerance; had they not, the run would have failed."
-        )
 
     def _show_parameters(self) -> None:
         changed = self.chapter.changed(self.parameters)
@@ -337,39 +294,19 @@ class Page:
 
 
 def _code(text: str) -> str:
-    """A value as code; one that holds what ends code, or a cell of a table, in Markdown is set in HTML."""
+    """A value as code; in HTML if it contains what ends code or a cell of a table in Markdown."""
     return f"<code>{markdown(text)}</code>" if set(text) & set("`|\n") else f"`{text}`"
 
 
 def _cell(value: Any, digits: int) -> str:
+    kind = getattr(getattr(value, "dtype", None), "kind", "")
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, int) or getattr(getattr(value, "dtype", None), "kind", "") in ("i", "u"):
+    if isinstance(value, int) or kind in ("i", "u"):
         return f"{int(value):,}"
-    if isinstance(value, float) or getattr(getattr(value, "dtype", None), "kind", "") == "f":
+    if isinstance(value, float) or kind == "f":
         return "" if value != value else number(float(value), digits)
     return "" if value is None else str(value)
-
-
-def _jobs(text: str) -> int | None:
-    if not text:
-        return None
-    if not (text.isascii() and text.isdigit() and int(text) > 0):
-        raise ConfigurationError(JOBS, f"is {text!r}; it must be a whole number, at least 1.")
-    return int(text)
-
-
-def _file_name(experiment: Experiment) -> str:
-    return f"{experiment.data.kind}-n{experiment.n}-{experiment.fingerprint[:8]}"
-
-
-def _on(results: Results) -> str:
-    return ", on a stand-in for the data" if results.stand_in else ""
-
-
-def _names(names: list[str]) -> str:
-    """All of them, unless there are too many to read."""
-    return ", ".join(names) if len(names) <= _FEW else f"{len(names)} experiments"
 
 
 def _data(results: Results) -> str:
@@ -379,7 +316,7 @@ def _data(results: Results) -> str:
 
 
 def _made(results: Results) -> str:
-    """When, where and by which version stored results were computed, for each machine that had a part in them."""
+    """When, where and by which version stored results were computed."""
     parts = []
     for session in results.provenance["sessions"]:
         commit = f" at commit {session['commit'][:10]}" if session.get("commit") else ""
@@ -400,7 +337,7 @@ def _log_to(path: Path) -> None:
 
 
 def _display(bundle: Mapping[str, str], mystnb: Mapping[str, Any] | None = None) -> None:
-    """Show an output; ``mystnb`` is what the book's renderer is to know of its cell, see :func:`.clean.clean`."""
+    """Show an output; ``mystnb`` becomes metadata of its cell, see :func:`.clean.clean`."""
     from IPython.display import display
 
     display(dict(bundle), raw=True, metadata={"mystnb": mystnb} if mystnb else None)  # type: ignore[no-untyped-call]

@@ -54,7 +54,6 @@ def test_the_foot_says_where_the_numbers_come_from(shown: list[dict[str, str]], 
     assert "nystrom run tiny -p n=20 -p m=1" in text
     assert "bi-Gaussian" in text
     assert page.folder is None
-    assert page.file("landmarks.npy") is None
 
 
 def test_stored_results_are_shown_with_their_origin(

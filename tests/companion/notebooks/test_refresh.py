@@ -22,9 +22,7 @@ def test_a_notebook_is_renewed_once(small: Chapter) -> None:
     stale.cells[1].source = "n: int = 11"
     stale.cells[2].id = "0123abcd"
     nbformat.write(stale, small.path)
-    changes = refresh(small, progress=False)
-    assert "cell 2: -n: int = 11" in changes
-    assert "cell 4: had not been run" in changes
+    assert refresh(small, progress=False) == [2, 3, 4, 5, 6, 7]  # all code cells: none had been run
     renewed = nbformat.read(small.path, as_version=4)
     assert renewed.cells[1].source == small.cell()
     assert [cell.id for cell in renewed.cells][:4] == ["tiny-0", "tiny-1", "cell-03", "tiny-3"]
