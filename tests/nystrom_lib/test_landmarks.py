@@ -228,12 +228,6 @@ def test_no_steps_give_the_start() -> None:
         assert np.array_equal(found.sample, drawn.sample)
 
 
-def test_more_steps_gain_more() -> None:
-    data = nl.datasets.bigaussian().X
-    errors = [find(nl.Gaussian(16.0), data, 40, iterations=T).error for T in (1, 30, 300)]
-    assert errors[0] > 1.2 * errors[1] > 1.2 * errors[2]
-
-
 @pytest.mark.parametrize("method", DESCENTS)
 def test_seconds_are_kept(method: str, clock: Clock) -> None:
     """Catches a budget that is not passed on to the descent: here each look at the clock takes 0.02 seconds."""
@@ -332,10 +326,6 @@ def test_points_without_a_descent(method: str) -> None:
     found = find(KERNEL, X, 6, method=method)
     assert found.method == method and found.steps == 0 and found.error == found.start_error
     assert (found.indices is None) == (not STARTS[method].subset)
-
-
-def test_default_iterations() -> None:
-    assert [default_iterations(n) for n in (1, 300, 1000, 10**6)] == [2000, 652, 316, 100]
 
 
 # --- bad input ----------------------------------------------------------------------------------------------------

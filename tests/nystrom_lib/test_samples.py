@@ -19,11 +19,6 @@ def test_sample_is_made_of_distinct_data_points() -> None:
         assert np.array_equal(S, X[nl.samples.uniform_indices(40, 25, seed)])
 
 
-def test_whole_data_set_may_be_drawn() -> None:
-    """Catches an off-by-one that refuses n = N."""
-    assert sorted(nl.samples.uniform_indices(9, 9, 1)) == list(range(9))
-
-
 def test_every_point_is_equally_likely() -> None:
     """Catches a draw that favours some indices: 3 of 10, 20,000 times."""
     counts = np.zeros(10)

@@ -7,7 +7,7 @@ import pytest
 
 import nystrom_lib as nl
 from nystrom_lib.landmarks import step_size
-from nystrom_lib.landmarks.step_size import choose_batch_size, choose_iterations, choose_step
+from nystrom_lib.landmarks.step_size import choose_step
 
 from .conftest import Clock
 
@@ -35,12 +35,6 @@ def test_median_rule() -> None:
     assert nl.median_rho(points) == 0.04
     assert nl.median_rho(np.repeat(points, 50, axis=0)) == 0.04  # equal points do not count
     assert nl.median_rho(points + 1e6) == 0.04
-
-
-def test_median_rule_on_a_subsample() -> None:
-    data = nl.datasets.magic().X
-    assert nl.median_rho(data) == nl.median_rho(data)
-    assert nl.median_rho(data, seed=1) == pytest.approx(nl.median_rho(data), rel=0.1)
 
 
 def test_copies_of_one_point_have_no_width() -> None:
@@ -138,19 +132,3 @@ def test_step_is_tried_where_the_descent_begins() -> None:
     assert choose_step(kernel, CLOUD, start) != choose_step(kernel, CLOUD, nl.uniform_sample(CLOUD, 8, seed=0))
     values = values_along(CLOUD, kernel, start, 500)
     assert np.all(np.diff(values) <= 1e-9 * values[0])
-
-
-@pytest.mark.parametrize(
-    ("N", "n", "seed", "batch_size", "expected"), [(2500, 30, 5, None, (1.01, 2e-6)), (300, 7, 18, 3, (1.03, 3.6e-7))]
-)
-def test_choices_do_not_change(N: int, n: int, seed: int, batch_size: int | None, expected: Any) -> None:
-    """Catches a change in the random streams of the trials: stored results depend on them."""
-    data = nl.datasets.bigaussian(N=N).X
-    start = nl.uniform_sample(data, n, np.random.SeedSequence(seed, spawn_key=(1, 0)))
-    rho = nl.median_rho(data, seed)
-    assert (rho, choose_step(nl.Gaussian(rho), data, start, batch_size, seed=seed)) == expected
-
-
-def test_batches_and_steps_by_the_number_of_points() -> None:
-    assert [choose_batch_size(N, n) for N, n in [(5000, 900), (5001, 5), (10**6, 900)]] == [None, 50, 180]
-    assert (choose_iterations(None), choose_iterations(50)) == (1000, 5000)

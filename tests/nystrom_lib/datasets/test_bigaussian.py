@@ -52,10 +52,6 @@ def test_other_parameters_follow_the_same_protocol(seed: Any, modes: Any, covari
     assert data.removed[0][1] == draws - 150
 
 
-def test_the_points_are_a_prefix_of_more_points() -> None:
-    np.testing.assert_array_equal(bigaussian(50).X, bigaussian(80).X[:50])
-
-
 def test_moments_are_those_of_the_restricted_mixture() -> None:
     X = bigaussian(20_000, seed=1).X
     # By numerical integration of the density over the square.

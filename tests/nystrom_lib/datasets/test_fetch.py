@@ -162,13 +162,6 @@ def test_nobody_listens(cache: Path) -> None:
     assert list(cache.iterdir()) == []
 
 
-def test_a_folder_that_cannot_be_made(server: Server, cache: Path) -> None:
-    cache.write_text("a file where the folder should be")
-    with pytest.raises(FetchError, match="File exists"):
-        fetch(server)
-    assert server.requests == 0
-
-
 def test_a_full_disk(server: Server, cache: Path) -> None:
     # A limit on the size of a file fails in the same place as a disk without room.
     code = f"""

@@ -27,19 +27,6 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_the_artificial_text_has_the_true_layout() -> None:
-    lines = TEXT.splitlines()
-    assert lines[0] == b" 30 50"
-    assert {len(line) for line in lines[1:]} == {50 * 14}
-    assert lines[2] == b" -0.999000E+03" * 50
-    assert miniboone_text.e14_6(16_000_900.0) == "  0.160009E+08"
-    assert [miniboone_text.e14_6(x) for x in (0.0, -0.25, 9.999999)] == [
-        "  0.000000E+00",
-        " -0.250000E+00",
-        "  0.100000E+02",
-    ]
-
-
 def test_parsing_keeps_every_digit() -> None:
     X = np.random.default_rng(3).standard_normal((20, 50)) * 1e3
     parsed = _miniboone._parse(miniboone_text.text(X[:5], X[5:]), Path("some.txt"))
@@ -75,11 +62,6 @@ def test_every_field_is_filled(file: Path) -> None:
     assert DIGEST in data.source
     # Only the file with the known hash gets the plain name.
     assert data.name == "MiniBooNE (unverified file)"
-
-
-def test_the_result_is_read_only(file: Path) -> None:
-    X = miniboone(file, sha256=DIGEST).X
-    assert X.dtype == np.float64 and X.flags.c_contiguous and not X.flags.writeable
 
 
 @pytest.mark.slow
@@ -222,15 +204,6 @@ STATISTICS = ("mean", "std", "min", "p10", "p25", "p50", "p75", "p90", "max")
 SUMMARY_OF_0_TO_4 = (
     "column,mean,std,min,p10,p25,p50,p75,p90,max\n0,2.000,1.581,0.000,0.400,1.000,2.000,3.000,3.600,{}\n"
 )
-
-
-def test_a_summary_tells_right_columns_from_wrong_ones(tmp_path: Path) -> None:
-    X, table = np.arange(5.0)[:, None], tmp_path / "summary.csv"
-    table.write_text(SUMMARY_OF_0_TO_4.format("4.000"), encoding="utf-8")
-    check_summary(X, table)
-    table.write_text(SUMMARY_OF_0_TO_4.format("4.002"), encoding="utf-8")
-    with pytest.raises(AssertionError):
-        check_summary(X, table)
 
 
 #: Read before the fixtures hide the user's settings.

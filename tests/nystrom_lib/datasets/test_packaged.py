@@ -79,17 +79,6 @@ def test_magic_before_standardising() -> None:
     assert kept.sha256 == MAGIC_KEPT
 
 
-@pytest.mark.parametrize("load", [abalone, partial(abalone, "rings"), magic], ids=["abalone", "rings", "magic"])
-@pytest.mark.parametrize("ddof", [0, 1])
-def test_standardised_columns(load: Any, ddof: int) -> None:
-    data, raw = load(ddof=ddof), load(standardise=False).X
-    np.testing.assert_allclose(data.X.mean(axis=0), 0.0, atol=1e-13)
-    np.testing.assert_allclose(data.X.var(axis=0, ddof=ddof), 1.0, rtol=1e-13)
-    np.testing.assert_array_equal(data.X, (raw - raw.mean(axis=0)) / raw.std(axis=0, ddof=ddof))
-    np.testing.assert_array_equal([data.mean, data.scale], [raw.mean(axis=0), raw.std(axis=0, ddof=ddof)])
-    assert ("divisor N)", "divisor N - 1)")[ddof] in data.source
-
-
 @pytest.mark.parametrize(
     ("data", "digest"),
     [

@@ -146,10 +146,6 @@ def test_more_components_than_samples(landmarks: str) -> None:
     assert estimator.transform(X).shape == (20, 20)
 
 
-def test_one_feature_is_enough() -> None:
-    assert Nystroem(n_components=5, random_state=0).fit_transform(X[:, :1]).shape == (20, 5)
-
-
 def test_transform_in_their_words() -> None:
     for bad in (X[:, :2], with_nan()):
         texts = []

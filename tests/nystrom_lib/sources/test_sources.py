@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import os
 import pickle
-import re
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
@@ -256,12 +255,6 @@ def test_infinite_values_are_named_even_where_missing_ones_are_dropped() -> None
     refused(lambda: nl.open_data(rows, standardise=True, missing="drop"), "-inf at row 70, column 0")
 
 
-def test_what_was_checked_is_not_looked_at_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    source = nl.open_data(ROWS).check()
-    monkeypatch.setattr(module.check, "bounded", lambda *_: pytest.fail("looked at again"))
-    list(source.blocks()), source.rows([1]), source.check()
-
-
 def test_a_file_cut_short(tmp_path: Path) -> None:
     path = npy(ROWS, tmp_path)
     source = nl.open_data(path)
@@ -346,10 +339,6 @@ def test_other_sentences(tmp_path: Path) -> None:
     refused(lambda: nl.open_data(unknown), "has an unknown number of rows")
 
 
-def test_repr() -> None:
-    assert re.fullmatch(r"Source\('data', 1,000 points in 3 dimensions, float64\)", repr(nl.open_data(ROWS)))
-
-
 # --- data that change after they were opened, and files that are not what they say ----------------------------------
 
 
@@ -387,13 +376,6 @@ def test_hdf5_resized(tmp_path: Path) -> None:
     stored = hdf5(ROWS, tmp_path, chunks=(100, 3), maxshape=(None, 3))
     source = nl.open_data(stored)
     stored.resize(950, axis=0)
-    refused(source.all, "for its rows from 900 to 999")
-
-
-def test_zarr_resized(tmp_path: Path) -> None:
-    stored = zarr(ROWS, tmp_path)
-    source = nl.open_data(stored)
-    stored.resize((950, 3))
     refused(source.all, "for its rows from 900 to 999")
 
 

@@ -62,11 +62,6 @@ def test_nearest_landmark(d: int, N: int, n: int, kind: type, threads: int) -> N
     np.testing.assert_allclose(squares, exact.min(axis=1), rtol=1e-9, atol=1e-25)
 
 
-def test_the_first_of_equally_near_landmarks_counts() -> None:
-    labels, squares = _nearest.nearest(np.array([[0.0], [1.0], [2.0]]), np.array([[2.0], [0.0], [0.0], [2.0]]))
-    assert labels.tolist() == [1, 0, 0] and squares.tolist() == [0.0, 1.0, 0.0]
-
-
 def test_cell_means() -> None:
     X, S = cloud(3, 500, 6)
     labels = np.random.default_rng(0).integers(0, 5, 500)
@@ -90,17 +85,6 @@ def test_kmeans_plus_plus_draws_by_squared_distance() -> None:
     assert expected(first, np.full(6, 1 / 6), 20_000)
     weights = squared_distances(X, X[[1, 5]]).min(axis=1)
     assert given > 1000 and expected(third, weights / weights.sum(), given)
-
-
-def test_kmeans_plus_plus_of_several_strips() -> None:
-    """Catches a strip left out: the straightforward recursion with the same random numbers."""
-    X, _ = cloud(3, 3000, 1)
-    rng = np.random.default_rng(8)
-    chosen = [int(rng.integers(3000))]
-    for draw in rng.random(39):
-        sums = np.cumsum(squared_distances(X, X[chosen]).min(axis=1))
-        chosen.append(int(np.searchsorted(sums, draw * sums[-1], side="right")))
-    assert nl.landmarks.starts.initial_indices(KERNEL, X, 40, "kmeans++", seed=8).tolist() == chosen
 
 
 @pytest.mark.parametrize(("pairs", "size"), [(1, 100), (2000, 200)])
@@ -231,12 +215,6 @@ def test_herding_of_many_points_embeds_some(monkeypatch: pytest.MonkeyPatch) -> 
     among = X[np.random.default_rng(6).choice(400, 50, replace=False)]
     first = KERNEL.squared(X, among).mean(axis=1).argmax()
     assert nl.landmarks.starts.initial_indices(KERNEL, X, 5, "herding", seed=6)[0] == first
-
-
-def test_herding_counts_copies_in_the_mean() -> None:
-    """Catches an embedding of the distinct points only."""
-    X = np.array([[0.0]] * 5 + [[3.0], [3.1], [3.2]])
-    assert nl.landmarks.starts.initial_indices(nl.Gaussian(rho=1.0), X, 1, "herding", seed=0).tolist() == [0]
 
 
 # -- leverage --------------------------------------------------------------------------------------------------

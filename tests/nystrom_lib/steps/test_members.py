@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import nystrom_lib as nl
 from nystrom_lib.landmarks.objectives import OBJECTIVES
 from nystrom_lib.landmarks.objectives.base import EVERYTHING, Objective
-from nystrom_lib.landmarks.steps.adam import extent, spacing
+from nystrom_lib.landmarks.steps.adam import spacing
 from nystrom_lib.landmarks.steps.base import Engine
 from tests.cases import BUILT_IN, Floats, cloud, pair
 
@@ -179,12 +179,6 @@ def test_the_default_length_stays_within_a_hundredth_and_a_hundred_widths() -> N
     assert nl.Adam().length(copies, np.ones((2, 2))) == 0.0
 
 
-def test_spacing_and_extent() -> None:
-    assert spacing(np.array([[0.0], [1.0], [3.0], [3.5], [9.0]])) == 1.0
-    assert spacing(np.zeros((1, 2))) == math.inf
-    assert extent(np.array([[0.0, 0.0], [6.0, 8.0]])) == pytest.approx(5.0)
-
-
 # --- L-BFGS -------------------------------------------------------------------------------------------------------
 
 
@@ -245,12 +239,6 @@ def test_lbfgs_keeps_to_its_budget_and_records() -> None:
     assert rests.iterations.tolist() == [0, 1000, 2000, 3000] and rests.values[2] == rests.values[3]
 
 
-def test_lbfgs_stays_where_the_gradient_is_zero() -> None:
-    objective = nl.RadialSKD(KERNEL, np.zeros((3, 2)))
-    run = nl.descend(objective, np.zeros((1, 2)), nl.LBFGS(), seconds=3600.0)
-    assert np.array_equal(run.sample, np.zeros((1, 2)))
-
-
 @pytest.mark.parametrize("rule", [nl.FixedStep(0.01), nl.Momentum(0.01), nl.Adam(0.01)], ids=repr)
 def test_a_restart_resets_the_state_and_halves_the_steps(rule: Any) -> None:
     """Catches a moment or a velocity that outlives the descent that diverged, in the compiled loop too."""
@@ -295,9 +283,3 @@ def test_impossible_memories_are_refused(beta: Any) -> None:
     for name in ("beta1", "beta2"):
         with pytest.raises((TypeError, ValueError), match=rf"^{name} is .*; it must be .*\.$"):
             nl.Adam(**{name: beta})
-
-
-@pytest.mark.parametrize("memory", [0, -1, 2.5, "long"])
-def test_impossible_lengths_of_memory_are_refused(memory: Any) -> None:
-    with pytest.raises((TypeError, ValueError), match=r"^memory is .*; it must be .*at least 1\.$"):
-        nl.LBFGS(memory)
