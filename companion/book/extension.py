@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 def fill_pages(app: Sphinx) -> None:
     """Fill each Markdown page as it is read."""
-    names = numbers.names(Path(app.srcdir) / "_generated")
+    names = numbers.names()
 
     def fill(app: Sphinx, page: str, source: list[str]) -> None:
         if Path(app.env.doc2path(page)).suffix == ".md":

@@ -19,7 +19,6 @@ from ..claims import page as claims_page
 from ..results.archive import Archive
 from ..wording import duration, listed, number, percent
 from . import equations, lessons
-from .pictures import PICTURES, draw
 
 FILTERS: Mapping[str, Callable[..., str]] = {
     "number": number, "percent": percent, "duration": duration, "listed": listed,
@@ -37,13 +36,11 @@ def template(text: str) -> jinja2.Template:
     return environment.from_string(text)
 
 
-def names(pictures: Path, results: Path = RESULTS) -> dict[str, Callable[..., Any]]:
+def names(results: Path = RESULTS) -> dict[str, Callable[..., Any]]:
     """What pages may call.
 
     Parameters
     ----------
-    pictures : Path
-        The folder for the pictures that ``picture("name")`` draws; it returns the numbers of the caption.
     results : Path
         The stored results.
     """
@@ -59,7 +56,6 @@ def names(pictures: Path, results: Path = RESULTS) -> dict[str, Callable[..., An
         "cluster": archive.cluster_timings,
         "equations": lambda: list(equations.read().values()),
         "checks": equations.checks,
-        "picture": lambda name: draw(PICTURES[name], pictures / f"{name}.svg"),
         "claims": cache(lambda: claims.judge(archive)),
         "questions": lambda: claims.QUESTIONS.values(),
         "answers": cache(lambda: beyond.stored_answers(results)),

@@ -11,10 +11,11 @@ import pandas as pd
 
 import nystrom_lib as nl
 
+from ..chapters import radial_skd
 from ..experiments.outcome import Array
 from ..experiments.paper import PAPER, SEED
 from ..results.archive import Archive
-from ..studies import curvature, landscape
+from ..studies import curvature
 from ..studies import drift as counterexample
 from .base import Case
 from .declared import CLAIMS
@@ -74,7 +75,7 @@ def radial_skd_range(archive: Archive) -> Iterator[Case]:
 def inequalities(archive: Archive) -> Iterator[Case]:
     """R2: the largest quotient of left and right side, less 1, in the small problems and the stored tables."""
     small = pd.DataFrame(
-        landscape.sides(*each, nl.squared_frobenius_norm(each.kernel, each.data)) for each in sample_problems()
+        radial_skd.sides(*each, nl.squared_frobenius_norm(each.kernel, each.data)) for each in sample_problems()
     )
     tables = [_quotients(small, least=_ROUNDING * small["constant"])]
     tables += [table for name in PAPER if (table := _stored_quotients(name, archive)) is not None]
@@ -98,7 +99,7 @@ def _quotients(sides: pd.DataFrame, least: float | pd.Series = -math.inf) -> pd.
     names = {"spectral": "spectral²", "frobenius": "Frobenius²", "trace": "trace²/N", "R": "R"}
     rights = sides.where(sides.gt(least, axis=0))
     return pd.DataFrame(
-        {f"{names[left]} ≤ {names[right]}": sides[left] / rights[right] for left, right in landscape.CHAINS}
+        {f"{names[left]} ≤ {names[right]}": sides[left] / rights[right] for left, right in radial_skd.CHAINS}
     )
 
 

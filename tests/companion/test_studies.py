@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import nystrom_lib as nl
-from companion.chapters import approximation
+from companion.chapters import approximation, radial_skd
 from companion.chapters.bigaussian import recorded_descent
 from companion.choices import kernel_by_name
 from companion.experiments.components import File
@@ -16,7 +16,6 @@ from companion.running.runner import run
 from companion.studies import (
     curvature,
     estimators,
-    landscape,
     own_data,
     vanishing,
 )
@@ -54,14 +53,14 @@ def test_the_partial_derivative_that_is_timed_is_the_right_one(norm):
 
 
 def test_surface_is_R_with_the_landmark_there():
-    for others in (SAMPLE[:0], SAMPLE[1:]):
-        surface = landscape.surface(KERNEL, DATA, others, side=7, constant=CONSTANT)
+    p = radial_skd.RadialSKDParameters(N=120, check_N=50, iterations=3)
+    for sample in (SAMPLE[:1], SAMPLE):
+        found = radial_skd.surface(p, sample, side=7)
         for row, column in itertools.product((0, 3, 6), repeat=2):
-            place = np.array([[surface.x[column], surface.y[row]]])
-            R = nl.radial_skd(KERNEL, DATA, np.concatenate([place, others]))
-            assert surface.values[row, column] == pytest.approx(R, rel=1e-12)
-        at_lowest = nl.radial_skd(KERNEL, DATA, np.concatenate([surface.lowest[None], others]))
-        assert at_lowest == pytest.approx(surface.values.min(), rel=1e-12)
+            place = np.array([[found.axis[column], found.axis[row]]])
+            R = nl.radial_skd(p.kernel(), p.data(), np.concatenate([place, sample[1:]]))
+            assert found.values[row, column] == pytest.approx(R, rel=1e-12)
+        assert found.ends[1] < found.ends[0]
 
 
 # -- the theorem
@@ -175,11 +174,11 @@ def test_the_two_variances_are_those_over_every_batch(kernel, b):
 
 def test_the_two_forces_add_up_to_the_negative_gradient():
     """Catches a sign, or a part that is counted twice."""
-    found = landscape.forces(KERNEL, DATA, SAMPLE)
+    attraction, repulsion = radial_skd.forces(KERNEL, DATA, SAMPLE)
     gradient = nl.radial_skd_gradient(KERNEL, DATA, SAMPLE)
-    assert found.attraction + found.repulsion == pytest.approx(-gradient, rel=1e-10)
-    alone = landscape.forces(KERNEL, DATA, SAMPLE[:1])
-    assert not alone.repulsion.any() and alone.attraction.any()
+    assert attraction + repulsion == pytest.approx(-gradient, rel=1e-10)
+    attraction, repulsion = radial_skd.forces(KERNEL, DATA, SAMPLE[:1])
+    assert np.abs(repulsion).max() < 1e-9 * np.abs(attraction).max()
 
 
 def test_R_and_the_trace_factor_are_those_of_the_samples_kept(tmp_path):

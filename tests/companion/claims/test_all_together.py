@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 
 import nystrom_lib as nl
+from companion.chapters import radial_skd
 from companion.checkout import RESULTS
 from companion.claims import judge, later, stochastic
 from companion.errors import ConfigurationError
-from companion.studies import curvature, estimators, landscape
+from companion.studies import curvature, estimators
 from tests.companion.claims import FAILS, HOLDS, UNTESTABLE
 
 
@@ -39,7 +40,7 @@ def scaled(factor: float) -> Callable[[Any], Any]:
     [
         ("R1", nl, "radial_skd", scaled(3.0)),
         ("R2", nl, "radial_skd", scaled(0.01)),
-        ("R2", landscape, "sides", lambda found: found | {"trace": 1.01 * found["frobenius"]}),
+        ("R2", radial_skd, "sides", lambda found: found | {"trace": 1.01 * found["frobenius"]}),
         ("T1", curvature, "chain", lambda found: replace(found, values=dict.fromkeys(found.values, math.inf))),
         ("T1", curvature, "lipschitz_ratio", scaled(100.0)),
         ("T3", curvature, "largest_derivatives", lambda found: {name: 1.01 * found[name] for name in found}),

@@ -24,7 +24,7 @@ UNCOMPARED = {
     "chapter.digits(": "the digits that rounding leaves, which differ from processor to processor",
     "steps.descents(": "descents beyond stability, in which rounding grows until it shows",
     "steps.summary(": "descents beyond stability, in which rounding grows until it shows",
-    "differences.deviations(": "differences of nearly equal numbers, at the level of rounding",
+    "chapter.deviations(": "differences of nearly equal numbers, at the level of rounding",
 }
 MOST_UNCOMPARED = 5
 LONGEST_CELL = 25
