@@ -62,7 +62,7 @@ paper: setup compile ## set up, then compute all of the paper's experiments at f
 # forty minutes more.
 beyond: setup compile ## set up, then compute everything beyond the paper, times included (resumes when interrupted)
 	@$(BIN)/nystrom reproduce beyond
-	@$(BIN)/python -m companion.studies.models
+	@$(BIN)/python -m companion.chapters.prediction
 	@$(BIN)/nystrom reproduce arena --long 2
 
 refresh: setup ## set up, execute the committed notebooks again in place and show what changed

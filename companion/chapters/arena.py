@@ -121,23 +121,14 @@ def winners(table: pd.DataFrame, budget: float, allowed: Sequence[str] = SIMPLES
 
 
 def recommended(table: pd.DataFrame, budgets: Sequence[float]) -> pd.DataFrame:
-    """For each budget: how often each method wins, and how far the most frequent winner is from the best elsewhere."""
+    """For each budget: on how many problems each method is the one to use, and the largest error of the first."""
     rows = []
     for budget in budgets:
-        won = winners(table, budget)
-        counts = won.value_counts()
-        first = min(counts.index[counts == counts.max()], key=SIMPLEST.index)
-        reached = within(table, budget)
-        rows.append(
-            {
-                "seconds": f"{budget:g}",
-                "use": first,
-                "best on": f"{int(counts[first])} of {len(won)}",
-                "elsewhere": ", ".join(f"{name} ({count})" for name, count in counts.items() if name != first) or "–",
-                "at worst, times the lowest error": float((reached[first] / reached.min(axis=1)).max()),
-            }
-        )
-    return pd.DataFrame(rows)
+        counts, reached = winners(table, budget).value_counts(), within(table, budget)
+        first, over = str(counts.index[0]), reached[counts.index[0]] / reached.min(axis=1)
+        others = ", ".join(f"{name} ({count})" for name, count in counts.iloc[1:].items()) or "–"
+        rows.append((f"{budget:g}", first, f"{counts.iloc[0]} of {len(reached)}", others, float(over.max())))
+    return pd.DataFrame(rows, columns=["seconds", "use", "best on", "elsewhere", "at worst, times the lowest error"])
 
 
 def compared(table: pd.DataFrame, method: str, descent: str, budgets: Sequence[float]) -> pd.DataFrame:

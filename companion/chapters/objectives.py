@@ -1,13 +1,9 @@
-"""Chapter 9, §1.2, Remark 1.2 and Conclusion: other objectives, starts and step rules.
-
-``python -m companion.chapters.objectives`` computes ``results/beyond/converged.json`` again, in a quarter of an hour.
-"""
+"""Chapter 9, §1.2, Remark 1.2 and Conclusion: other objectives, starts and step rules."""
 
 from __future__ import annotations
 
 import itertools
 import json
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -21,7 +17,6 @@ from scipy.stats import qmc
 
 import nystrom_lib as nl
 
-from ..atomic_write import write_text
 from ..checkout import RESULTS
 from ..errors import ConfigurationError
 from ..experiments.config import Experiment
@@ -29,7 +24,7 @@ from ..experiments.outcome import Array
 from ..experiments.problems import EVERY, EXACT, FREE_STEP, PROBLEMS, STEPS, TRIED_STARTS, Problem, exact, rules
 from ..experiments.seeds import Axis, seed_for
 from ..figures import panels, style
-from ..results import provenance
+from ..results.archive import Archive
 from ..results.table import Results
 from ..settings import setting
 from ..studies import beyond as studies
@@ -137,7 +132,7 @@ def in_sparse_quadrants(X: Array, samples: Mapping[str, Array]) -> pd.DataFrame:
     return pd.DataFrame([{"": "in the two quadrants where data are sparse"} | shares])
 
 
-#: Below ``results/``: three objectives with the same starts and one optimiser, each descent to convergence.
+#: Below ``results/``: the rows of ``converged_rows(ObjectivesParameters(), REPETITIONS)``, a quarter of an hour's work.
 CONVERGED = "beyond/converged.json"
 #: Initial samples of each kind, and steps at most. A descent has converged when WINDOW steps together lower the value
 #: by less than ENOUGH of it.
@@ -322,6 +317,24 @@ def _on_batches(p: ObjectivesParameters, f: nl.RadialSKD, n: int, rule: Any) -> 
     return float(np.median(ends))
 
 
+def second_thread() -> tuple[pd.DataFrame, str]:
+    """The stored seconds of descents on one thread, on two, and two at a time, and where they were measured."""
+    stored: Any = Archive(RESULTS).second_thread()
+    rows = [
+        {
+            "problem": title, "pairs in a sum": each["n"] * each["N"], "one thread, s": each["one_s"],
+            "two threads, s": each["two_s"], "gain": each["one_s"] / each["two_s"],
+            "gain of two descents at a time": 2.0 * each["one_s"] / each["both_s"],
+        }
+        for title, each in stored["problems"].items()
+    ]  # fmt: skip
+    about = (
+        f"Seconds for {stored['steps']} steps with the exact gradient, the best of {stored['rounds']} runs, measured "
+        f"on {stored['details']['date'][:10]} on an {stored['machine']}:"
+    )
+    return pd.DataFrame(rows), about
+
+
 # -- pictures --------------------------------------------------------------------------------------------------
 
 
@@ -420,18 +433,3 @@ def figure_steps(results: Mapping[studies.Key, Results], problems: tuple[str, ..
         style.label(axes[1, column], "seconds", "$R$")
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=len(RULES))
     return figure
-
-
-def main() -> int:
-    """Compute the converged descents and store them."""
-    with nl.threads(1):
-        found = list(converged_rows(ObjectivesParameters(), REPETITIONS))
-    machine = provenance.session(by="python -m companion.chapters.objectives")
-    about = machine | {"date": machine["started"][:10]}
-    lines = ",\n".join(map(json.dumps, found))
-    write_text(RESULTS / CONVERGED, f'{{"about": {json.dumps(about)},\n"rows": [\n{lines}\n]}}\n')
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

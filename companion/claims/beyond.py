@@ -92,10 +92,7 @@ def stored_answers(folder: Path) -> dict[str, Answer]:
     fits = models.load(folder / models.FILE)
     if fits is None or len(results) != len(BEYOND):
         return {}
-    cases = stored_cases(results) | models.cases(fits[1]) | computed_cases(folder)  # type: ignore[arg-type]
-    study = prediction.load(folder)
-    if study is not None:
-        cases |= prediction.cases(study[1], prediction.PredictionParameters())
+    cases = stored_cases(results) | models.cases(fits) | computed_cases(folder)  # type: ignore[arg-type]
     return {name: answer(name, cases[name]) for name in QUESTIONS if name in cases}
 
 

@@ -15,14 +15,6 @@ from ..wording import number
 
 #: Problem and way: ``("abalone", "uniform-trace")``.
 Key = tuple[str, str]
-#: What tables and pictures call the step rules.
-RULES = {
-    "fixed": "fixed",
-    "scale-free": "scale-free",
-    "momentum": "momentum",
-    "adam": "Adam",
-    "lbfgs": "L-BFGS",
-}
 
 
 def medians(results: Mapping[Key, Results], quantity: str = "E_tr", stage: str = "optimised") -> pd.DataFrame:
