@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import re
-from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
@@ -96,15 +95,16 @@ def stack(html: Path) -> None:
 
 
 def _views_html(src: str, boxes: list[Box], alt: str) -> str:
-    """The views; the alternative text belongs to the first."""
+    """The views; the first has the alternative text of the figure."""
     if not boxes:
         return ""
     images = []
-    for number, (left, top, right, bottom) in enumerate(boxes):
+    for number, (left, top, right, bottom) in enumerate(boxes, start=1):
+        words = alt if number == 1 else f"Part {number} of {len(boxes)} of this figure."
         view = f"{left:.0f},{top:.0f},{right - left:.0f},{bottom - top:.0f}"
         ratio = f"{right - left:.0f} / {bottom - top:.0f}"
         images.append(
-            f'<img class="panel" src="{src}#svgView(viewBox({view}))" alt="{escape(alt) if number == 0 else ""}" '
+            f'<img class="panel" src="{src}#svgView(viewBox({view}))" alt="{words}" '
             f'style="aspect-ratio: {ratio}"/>'
         )
     return f'<span class="panels">{"".join(images)}</span>'

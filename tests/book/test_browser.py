@@ -58,7 +58,7 @@ UNSEEN = r"""
   images.forEach(e => { e.loading = "eager"; });
   await Promise.all(images.map(e => e.decode().catch(() => null)));
   return images.filter(e => !(e.complete && e.naturalWidth > 0) ||
-                            (!e.closest("details:not([open])") && e.getBoundingClientRect().width < 50))
+                            (!e.closest("details:not([open]), .panels") && e.getBoundingClientRect().width < 50))
                .map(e => "not to be seen: " + e.src);
 })()
 """
