@@ -107,7 +107,7 @@ class NystromApproximation:
         """
         x = check.points("x", x, dimension=self.sample.shape[1], like="sample")
         features = np.empty((len(x), self.rank))
-        self._parts(x, features)
+        self._residuals(x, features)
         return features
 
     @limit_blas_threads
@@ -126,35 +126,30 @@ class NystromApproximation:
     def residuals(self, x: ArrayLike) -> Array:
         """K(x_i, x_i) − K̂(x_i, x_i) of each point: O(Nn²) time, a few megabytes of memory whatever N."""
         x = check.points("x", x, dimension=self.sample.shape[1], like="sample")
-        return self._parts(x, np.empty((0, self.rank)))
+        return self._residuals(x, np.empty((0, self.rank)))
 
     @cached_property
     def _centre(self) -> Array:
         d = self.sample.shape[1]
         return middle(self.sample) if self.kernel.radial else np.zeros(d)
 
-    def _parts(self, x: NDArray[Any], features: Array) -> Array:
-        """Residuals, and features if asked for, part by part, so that Ctrl-C is noticed in between."""
-        rows = 256 * max(8, int(_PART / (256 * max(1, self.rank**2))))
-        residual = np.empty(len(x))
-        for start in range(0, len(x), rows):
-            part = slice(start, start + rows)
-            residual[part] = self._tiles(x[part], features[part])
-        return residual
-
-    def _tiles(self, x: NDArray[Any], features: Array) -> Array:
-        diagonal = _diagonal(self.kernel, x)
+    def _residuals(self, x: NDArray[Any], features: Array) -> Array:
+        """Residuals, and features if ``features`` has rows, part by part, so that Ctrl-C is noticed in between."""
         if self.rank == 0:
-            return diagonal
+            return _diagonal(self.kernel, x)
         residual = np.empty(len(x))
         n, size, F, K = self._packed
         S = residuals.tiles_of(self.sample[self._pivots] - self._centre)
         radial, block = self.kernel.radial, self.kernel._block(profiles.VALUE)
+        rows = 256 * max(8, int(_PART / (256 * self.rank**2)))
         with thread_pool(len(x) * self.rank) as parallel, self.kernel._guard_user_kernel() as p:
-            parallel(
-                residuals.features, -(-len(x) // residuals.POINTS), radial, block, p, as_writable(x), self._centre,
-                self.rank, n, size, S, F, K, diagonal, features, residual,
-            )  # fmt: skip
+            for start in range(0, len(x), rows):
+                part = slice(start, start + rows)
+                points = as_writable(x[part])
+                parallel(
+                    residuals.features, -(-len(points) // residuals.POINTS), radial, block, p, points, self._centre,
+                    self.rank, n, size, S, F, K, _diagonal(self.kernel, points), features[part], residual[part],
+                )  # fmt: skip
         return residual
 
     @cached_property

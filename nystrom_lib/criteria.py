@@ -181,7 +181,7 @@ def _residuals(
         with suppress(_TooFarApart) if extendable else nullcontext():
             return _extended(kernel, data, sample)
     features = np.empty((len(data) if features_needed else 0, approximation.rank))
-    residual = approximation._parts(data, features)
+    residual = approximation._residuals(data, features)
     if extendable and _thin(approximation, float(residual.sum()), float(_diagonal(kernel, data).sum())):
         with suppress(_TooFarApart):
             return _extended(kernel, data, sample)

@@ -178,33 +178,18 @@ def stochastic_gradient_descent(
     """
     kernel, data, sample = validate_arguments(kernel, data, sample)
     iterations = check.integer("iterations", iterations, least=0)
-    draw: Draw
     if (batches is None) == (batch_size is None):
         raise ValueError("Give either batch_size (with a seed) or batches, not both and not neither.")
-    if batches is not None:
+    if batches is None:
+        size = check.integer("batch_size", batch_size, least=1, most=LARGEST_BATCH)
+        draw = independent_batches(len(data), size, check.generator("seed", seed))
+    else:
         if seed is not None:
             raise ValueError("seed goes with batch_size; batches given as an array need none.")
-        if iterations == 0:
-            supplied = np.empty((0, 1), dtype=np.int64)
-        else:
-            supplied = check.indices("batches", batches, len(data), ndim=2)
-        if len(supplied) != iterations:
-            raise ValueError(f"batches has {len(supplied)} rows; it must have one for each of the {iterations} steps.")
-        size = supplied.shape[1]
-        position = 0
-
-        def draw(count: int) -> NDArray[np.int64]:
-            nonlocal position
-            position += count
-            return as_writable(supplied[position - count : position])
-
-    else:
-        size = check.integer("batch_size", batch_size, least=1, most=LARGEST_BATCH)
-        rng = check.generator("seed", seed)
-
-        def draw(count: int) -> NDArray[np.int64]:
-            return rng.integers(0, len(data), size=(count, size))
-
+        given = check.indices("batches", batches, len(data), ndim=2) if iterations else np.empty((0, 1), np.int64)
+        if len(given) != iterations:
+            raise ValueError(f"batches has {len(given)} rows; it must have one for each of the {iterations} steps.")
+        size, draw = given.shape[1], given_batches(given)
     check.choice("estimator", estimator, ("one-sample", "two-sample"))
     first_part = size // 2 if estimator == "two-sample" else 0
     if estimator == "two-sample" and size < 2:
@@ -293,6 +278,18 @@ Report = Callable[[int, Callable[[], Array]], object]
 def no_batches(count: int) -> NDArray[np.int64]:
     """Empty rows: each step uses all data."""
     return np.empty((count, 0), dtype=np.int64)
+
+
+def given_batches(batches: NDArray[np.int64]) -> Draw:
+    """Take the rows of an array, in order."""
+    rest = batches
+
+    def draw(count: int) -> NDArray[np.int64]:
+        nonlocal rest
+        rows, rest = rest[:count], rest[count:]
+        return as_writable(rows)
+
+    return draw
 
 
 def independent_batches(N: int, size: int, rng: np.random.Generator) -> Draw:

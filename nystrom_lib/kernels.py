@@ -208,8 +208,7 @@ class Kernel:
     def squared_right(self, s: ArrayLike, x: ArrayLike) -> Array:
         r""":math:`\partial^{[r]}_{[x]_l} K^2(s_i, x_j)`, paper §2, shape (n, N, d)."""
         s, x = self._two(s, x)
-        first = self._first(s, x)[:, :, None]
-        right: Array = 2.0 * first * (x[None] - s[:, None]) if self.radial else first * s[:, None]
+        right: Array = self.squared_left(x, s).swapaxes(0, 1)  # K² is symmetric
         return right
 
     @_finite_result
