@@ -186,7 +186,7 @@ class Outcome:
     def summary(self) -> str:
         """How many cases pass, by part, and within which range their values are."""
         if not self.counted:
-            return self.missing or "No case counts."
+            return self.missing or "No case counts; the values are only shown."
         parts = dict.fromkeys(case.part for case in self.counted)
         counts = [self._count(part) for part in parts]
         return f"{'; '.join(counts)}. {self._ranges()}".strip()
