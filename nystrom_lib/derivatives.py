@@ -148,7 +148,7 @@ def hessian_vector_product(kernel: Kernel, data: ArrayLike, sample: ArrayLike, v
     Parameters
     ----------
     kernel, data, sample
-        As in :func:`radial_skd`.
+        As in :func:`nystrom_lib.radial_skd`.
     vector
         The vector v.
 

@@ -81,7 +81,7 @@ def estimate_T1(kernel: Kernel, data: ArrayLike, sample: ArrayLike, batch: Array
     Parameters
     ----------
     kernel, data, sample
-        As in :func:`radial_skd`.
+        As in :func:`nystrom_lib.radial_skd`.
     batch
         Indices into the data, repeats allowed.
 
@@ -108,7 +108,7 @@ def estimate_T2(kernel: Kernel, data: ArrayLike, sample: ArrayLike, batch: Array
     Parameters
     ----------
     kernel, data, sample
-        As in :func:`radial_skd`.
+        As in :func:`nystrom_lib.radial_skd`.
     batch
         Indices into the data, repeats allowed.
 
@@ -208,7 +208,7 @@ def four_sample_gradient(
     Parameters
     ----------
     kernel, data, sample
-        As in :func:`radial_skd`.
+        As in :func:`nystrom_lib.radial_skd`.
     batch_1, batch_2, batch_3, batch_4
         Indices into the data, repeats allowed, drawn independently of each other.
 
