@@ -187,17 +187,6 @@ def test_more_landmarks_than_data_and_a_single_point() -> None:
     assert nl.nystrom_errors(kernel, X[:1], X[:1]).trace == 0.0
 
 
-def test_flat_kernel() -> None:
-    """Catches noise taken for rank at ρ = 1e-8, where K is all ones to eight digits."""
-    X, S = cloud(2, 50, 3)
-    for n in (1, 3):
-        exact = oracle.nystrom_errors(oracle.gaussian(1e-8), X, S[:n])
-        errors = nl.nystrom_errors(nl.Gaussian(rho=1e-8), X, S[:n])
-        for norm in NORMS:
-            assert getattr(errors, norm) >= 0
-            assert getattr(errors, norm) == pytest.approx(getattr(exact, norm), rel=1e-6, abs=50 * 2.3e-16)
-
-
 @pytest.mark.parametrize("rho, n", [(16.0, 10), (1.0, 15), (0.1, 6)])
 def test_best_rank_errors(rho: float, n: int) -> None:
     """Catches a tail that starts at the wrong eigenvalue, or a Frobenius norm without its square root."""

@@ -85,7 +85,8 @@ def test_a_function_of_the_span_is_told_by_its_values_at_the_landmarks() -> None
     assert folded @ np.ones(40) == pytest.approx(once @ np.ones(40), abs=1e-4)
 
 
-def test_panels_and_blocks_leave_nothing_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_panels_blocks_and_their_order_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Catches a block left out, and neighbours that are given to another point."""
     from nystrom_lib import _local
 
     X, S = cloud(2, 300, 50)
@@ -93,18 +94,8 @@ def test_panels_and_blocks_leave_nothing_out(monkeypatch: pytest.MonkeyPatch) ->
     K, residuals, weights = found.matrix(X), found.residuals(X), found.weights(X).toarray()
     monkeypatch.setattr(local_approximation, "_PANEL", 350)  # seven columns of K_S
     monkeypatch.setattr(_local, "_NUMBERS", 10 * 64)
+    monkeypatch.setattr(_local, "_SPREAD", 0)  # points are sorted before the search
     assert found.matrix(X) == pytest.approx(K, abs=1e-12)
-    assert np.array_equal(found.residuals(X), residuals) and np.array_equal(found.weights(X).toarray(), weights)
-
-
-def test_the_order_in_which_points_are_looked_up_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Catches neighbours that are given to another point; those of more landmarks than a cache holds are sorted."""
-    from nystrom_lib import _local
-
-    X, S = cloud(3, 300, 50)
-    found = nl.LocalApproximation(KERNEL, S, 5)
-    residuals, weights = found.residuals(X), found.weights(X).toarray()
-    monkeypatch.setattr(_local, "_SPREAD", 0)
     assert np.array_equal(found.residuals(X), residuals) and np.array_equal(found.weights(X).toarray(), weights)
 
 

@@ -166,21 +166,13 @@ def test_other_arguments_are_never_modified() -> None:
 
 BAD_KERNELS: dict[str, tuple[str, Callable[[], Any]]] = {
     "rho=0": ("rho", lambda: nl.Gaussian(rho=0.0)),
-    "rho<0": ("rho", lambda: nl.Gaussian(rho=-1.0)),
     "rho=nan": ("rho", lambda: nl.Gaussian(rho=float("nan"))),
-    "rho=inf": ("rho", lambda: nl.Gaussian(rho=float("inf"))),
     "rho=1e-320": ("rho", lambda: nl.Gaussian(rho=1e-320)),
-    "rho=1e308": ("rho", lambda: nl.Gaussian(rho=1e308)),
     "rho=text": ("rho", lambda: nl.Gaussian(rho="1")),  # type: ignore[arg-type]
-    "rho=array": ("rho", lambda: nl.Gaussian(rho=np.ones(2))),  # type: ignore[arg-type]
     "nu=1": ("nu", lambda: nl.Matern(1.0)),
     "lengthscale=0": ("lengthscale", lambda: nl.Matern(1.5, lengthscale=0.0)),
-    "lengthscale=1e-320": ("lengthscale", lambda: nl.Matern(1.5, lengthscale=1e-320)),
     "lengthscale=1e200": ("lengthscale", lambda: nl.RationalQuadratic(lengthscale=1e200)),
-    "lengthscale=nan": ("lengthscale", lambda: nl.RationalQuadratic(lengthscale=float("nan"))),
     "alpha<0": ("alpha", lambda: nl.RationalQuadratic(alpha=-1.0)),
-    "alpha=1e17": ("alpha", lambda: nl.RationalQuadratic(alpha=1e17)),
-    "degree=0": ("degree", lambda: nl.Polynomial(degree=0)),
     "degree=1.5": ("degree", lambda: nl.Polynomial(degree=1.5)),  # type: ignore[arg-type]
     "offset<0": ("offset", lambda: nl.Polynomial(offset=-1.0)),
     "scale=0": ("scale", lambda: nl.Polynomial(scale=0.0)),
@@ -216,52 +208,29 @@ def factors(**options: Any) -> Any:
 
 BAD_OPTIONS: dict[str, tuple[str, Callable[[], Any]]] = {
     "step=0": ("step", lambda: gd(step=0.0)),
-    "step=nan": ("step", lambda: gd(step=float("nan"))),
-    "step=text": ("step", lambda: gd(step="fast")),
     "iterations<0": ("iterations", lambda: gd(iterations=-1)),
-    "iterations=1.5": ("iterations", lambda: gd(iterations=1.5)),
     "batch_size=0": ("batch_size", lambda: sgd(batch_size=0, seed=0)),
-    "batch_size=2.5": ("batch_size", lambda: sgd(batch_size=2.5, seed=0)),
     "neither": ("batch_size", lambda: sgd()),
     "both": ("batches", lambda: sgd(batch_size=2, seed=0, batches=np.zeros((3, 2), dtype=int))),
     "seed<0": ("seed", lambda: sgd(batch_size=2, seed=-1)),
     "batches rows": ("batches", lambda: sgd(batches=np.zeros((2, 2), dtype=int))),
-    "batches axes": ("batches", lambda: sgd(batches=np.zeros(3, dtype=int))),
-    "batches empty": ("batches", lambda: sgd(batches=np.zeros((3, 0), dtype=int))),
     "batches range": ("batches", lambda: sgd(batches=np.full((3, 2), 30))),
-    "batches negative": ("batches", lambda: sgd(batches=np.full((3, 2), -1))),
     "batches float": ("batches", lambda: sgd(batches=np.full((3, 2), 0.5))),
     "batch empty": ("batch", lambda: nl.one_sample_gradient(KERNEL, X, S, [])),
-    "batch range": ("batch", lambda: nl.one_sample_gradient(KERNEL, X, S, [0, 30])),
     "batch float": ("batch", lambda: nl.stochastic.estimate_T1(KERNEL, X, S, [0.5])),
-    "batch axes": ("batch", lambda: nl.stochastic.estimate_T2(KERNEL, X, S, [[0, 1]])),
     "batch_x": ("batch_x", lambda: nl.two_sample_gradient(KERNEL, X, S, [99], [0])),
-    "batch_y": ("batch_y", lambda: nl.two_sample_gradient(KERNEL, X, S, [0], [99])),
-    "draw b=0": ("batch_size", lambda: nl.stochastic.draw_batch(10, 0, 1)),
     "n=0": ("n", lambda: nl.uniform_sample(X, 0, 1)),
     "n>N": ("n", lambda: nl.uniform_sample(X, 31, 1)),
-    "n=1.5": ("n", lambda: nl.uniform_sample(X, 1.5, 1)),  # type: ignore[arg-type]
-    "lipschitz n=0": ("n", lambda: nl.lipschitz_bound(KERNEL, X, 0)),
     "best n<0": ("n", lambda: nl.best_rank_errors(KERNEL, X, -1)),
     "norms unknown": ("norms", lambda: nl.nystrom_errors(KERNEL, X, S, norms=("nuclear",))),
-    "norms empty": ("norms", lambda: nl.nystrom_errors(KERNEL, X, S, norms=())),
-    "matrix shape": ("matrix", lambda: nl.nystrom_errors(KERNEL, X, S, matrix=np.eye(5))),
     "vector shape": ("vector", lambda: nl.derivatives.hessian_vector_product(KERNEL, X, S, np.ones(5))),
-    "columns range": ("indices", lambda: nl.nystrom_from_columns(np.eye(4), [4])),
     "columns matrix": ("matrix", lambda: nl.nystrom_from_columns(np.ones((4, 3)), [0])),
-    "kernel": ("kernel", lambda: nl.radial_skd("gaussian", X, S)),  # type: ignore[arg-type]
     "constant nan": ("constant", lambda: nl.radial_skd(KERNEL, X, S, constant=float("nan"))),
-    "matrix a": ("a", lambda: KERNEL.matrix(np.array([[np.nan, 0.0]]))),
-    "huge iterations": ("iterations", lambda: gd(iterations=10**400)),
-    "norms number": ("norms", lambda: nl.nystrom_errors(KERNEL, X, S, norms=(3,))),  # type: ignore[arg-type]
     "dtype text": ("dtype", lambda: gd(dtype="abc")),
-    "progress": ("progress", lambda: gd(progress=5)),
     "best": ("best", lambda: factors(best="x")),
     "precision": ("precision", lambda: factors(precision=["auto"])),
     "estimator": ("estimator", lambda: sgd(batch_size=2, seed=0, estimator=["one-sample"])),
-    "method": ("method", lambda: nl.find_landmarks(KERNEL, X, 3, method=["trace"])),  # type: ignore[arg-type]
     "start": ("start", lambda: nl.find_landmarks(KERNEL, X, 3, start="unifrom")),
-    "start method": ("method", lambda: nl.initial_sample(KERNEL, X, 3, method=["uniform"], seed=0)),  # type: ignore[arg-type]
     "matrix b": ("b", lambda: KERNEL.matrix(X, S[:, :1])),
 }
 
