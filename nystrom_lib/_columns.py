@@ -20,7 +20,7 @@ def column_positions(names: tuple[str, ...], columns: Sequence[Column] | None, w
     """Which columns of the source are chosen, in the order asked for."""
     for argument, value in (("columns", columns), ("without", without)):
         if value is not None and (isinstance(value, str | bytes) or np.ndim(value) != 1):
-            raise ColumnError(f"{argument} is {check.quoted(value)}; it must be a list of names or numbers.")
+            raise TypeError(f"{argument} is {check.quoted(value)}; it must be a list of names or numbers.")
     positions = (
         list(range(len(names))) if columns is None else [_position(column, names, "columns") for column in columns]
     )

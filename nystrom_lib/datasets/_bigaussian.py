@@ -61,11 +61,9 @@ def bigaussian(
     ((2000, 2), (('draws outside the square', 3323),))
     """
     N = check.integer("N", N, least=2)
-    if not half_width > 0:
-        raise ValueError(f"half_width is {half_width!r}; it must be positive.")
-    means = np.array(modes, dtype=np.float64)
-    if means.ndim != 2 or 0 in means.shape or not np.isfinite(means).all():
-        raise ValueError(f"modes is {modes!r}; it must have a row of finite numbers for each mode.")
+    if half_width != np.inf:
+        half_width = check.positive("half_width", half_width)
+    means = check.float_points("modes", modes)
     full = _checked_covariance(covariance, means.shape[1])
     X, draws = _draw(np.random.default_rng(seed), N, means, full, half_width)
     return Dataset(

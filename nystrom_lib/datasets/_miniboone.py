@@ -26,7 +26,6 @@ SHA256 = "577ab8bcb612199a0386cef1725058295df9a18b778a003a6a4349bbd51abd48"
 URL = "https://archive.ics.uci.edu/static/public/199/miniboone+particle+identification.zip"
 #: The environment variable that names a file or folder.
 VARIABLE = "NYSTROM_MINIBOONE"
-RETRIES, TIMEOUT = 4, 30.0  #: attempts after the first, and seconds of silence after which a transfer has failed
 
 SAMPLE_NAME = "miniboone_sample.csv"
 SAMPLE_SHA256 = "9baba7a4a7ea8e16768bdcc56dcf3096f58bc59846fad8cf9ea695a279ecfc66"
@@ -160,7 +159,9 @@ def miniboone_sample(path: str | os.PathLike[str] | None = None, *, standardise:
     )  # fmt: skip
 
 
-def fetch_miniboone(*, progress: bool | None = None) -> Path:
+def fetch_miniboone(
+    *, url: str = URL, sha256: str = SHA256, retries: int = 4, timeout: float = 30.0, progress: bool | None = None
+) -> Path:
     """Fetch the MiniBooNE data from the UCI repository into the cache.
 
     The text is unpacked and its sha256 checked before it is moved into the cache (an atomic write), and a failed
@@ -168,6 +169,14 @@ def fetch_miniboone(*, progress: bool | None = None) -> Path:
 
     Parameters
     ----------
+    url
+        The repository's zip archive, or the text itself.
+    sha256
+        The hash of the text inside the archive.
+    retries
+        How often to try again, after 1, 2, 3, … seconds.
+    timeout
+        Seconds of silence after which a transfer counts as failed.
     progress
         Whether to show a progress bar; by default if standard error is a terminal.
 
@@ -187,10 +196,14 @@ def fetch_miniboone(*, progress: bool | None = None) -> Path:
     >>> fetch_miniboone().name                                                   # doctest: +SKIP
     'MiniBooNE_PID.txt'
     """
-    return _fetch(URL, cache_folder() / FILE_NAME, SHA256, progress)
+    check.integer("retries", retries, least=0)
+    check.positive("timeout", timeout)
+    return _fetch(url, cache_folder() / FILE_NAME, sha256, retries, timeout, progress)
 
 
-def _fetch(url: str, target: Path, sha256: str, progress: bool | None = None) -> Path:
+def _fetch(
+    url: str, target: Path, sha256: str, retries: int = 2, timeout: float = 30.0, progress: bool | None = None
+) -> Path:
     """A file of this hash in the cache, downloaded if it is not there."""
     if target.is_file() and hashlib.sha256(target.read_bytes()).hexdigest() == sha256:
         return target
@@ -201,7 +214,7 @@ def _fetch(url: str, target: Path, sha256: str, progress: bool | None = None) ->
         """Download an archive, or the file itself, and unpack it."""
         archive = Path(f"{output_file}.zip")
         try:
-            pooch.HTTPDownloader(progressbar=shown, timeout=TIMEOUT)(url, str(archive), None)
+            pooch.HTTPDownloader(progressbar=shown, timeout=timeout)(url, str(archive), None)
             with _open(archive) as packed, open(output_file, "wb") as text:
                 shutil.copyfileobj(packed, text)
         except (zipfile.BadZipFile, zlib.error, EOFError) as error:
@@ -213,13 +226,13 @@ def _fetch(url: str, target: Path, sha256: str, progress: bool | None = None) ->
         target.parent.mkdir(parents=True, exist_ok=True)
         store = pooch.create(
             path=target.parent, base_url="", registry={target.name: f"sha256:{sha256}"}, urls={target.name: url},
-            retry_if_failed=RETRIES,
+            retry_if_failed=retries,
         )  # fmt: skip
         fetched = Path(store.fetch(target.name, downloader=download))
         fetched.chmod(0o644)  # pooch's temporary files are private
     except (ValueError, OSError) as error:
         raise FetchError(
-            f"{target.name} could not be fetched from {url} in {RETRIES + 1} attempts: {error} (a file downloaded by "
+            f"{target.name} could not be fetched from {url} in {retries + 1} attempts: {error} (a file downloaded by "
             "hand can be given as path)."
         ) from error
     return fetched

@@ -47,6 +47,10 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     a rotation, which models that only look at inner products or norms (ridge, logistic regression, linear SVM, PCA,
     k-means) do not see. Landmarks that repeat others, up to rounding, add nothing: then the last features are 0.
 
+    Optimised landmarks approximate the kernel matrix better; that helps models which need the kernel itself. They do
+    not use ``y``: predictions need not improve, and may become worse (on Friedman's data R² fell from .94 to .92). To
+    predict, use ``landmarks="supervised"``, :class:`NystroemRegressor` or :class:`NystroemClassifier`.
+
     Parameters
     ----------
     kernel

@@ -26,8 +26,7 @@ def open_file(path: Any, choose: Choose) -> Source:
     if not (path.is_file() or path.is_dir()):
         raise ValueError(f"data names {str(path)!r}; it must be a regular file or a folder.")
     if path.is_dir() or path.suffix.lower() in ENDINGS:
-        rows = ParquetRows(path, choose)
-        return Source(rows, str(path), lambda names: list(range(len(names))))
+        return Source(ParquetRows(path, choose), str(path))
     if path.suffix.lower() != ".npy":
         raise ValueError(f"data is {path.name!r}; it must be an .npy file, a Parquet file or a folder of those.")
     return Source(NpyFile(path), str(path), choose)

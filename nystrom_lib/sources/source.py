@@ -18,6 +18,7 @@ Result = TypeVar("Result")
 #: Chooses columns: from the names of all to the positions of those that are used.
 Choose = Callable[[Sequence[str]], list[int]]
 
+_NOTHING: Array = np.empty((0, 0))
 #: Rows of a block. Do not change it: every sum over more rows than that depends on it.
 BLOCK_ROWS = 2**15
 _BLOCK_VALUES = 2**25  # at most, where rows are long
@@ -43,7 +44,7 @@ class Source:
     [(3, 1)]
     """
 
-    def __init__(self, array: Any, name: str, choose: Choose) -> None:
+    def __init__(self, array: Any = _NOTHING, name: str = "data", choose: Choose | None = None) -> None:
         if len(array.shape) != 2 or min(array.shape) < 1:
             raise ValueError(
                 f"{name} has shape {tuple(array.shape)}; it must be two-dimensional, a row for each point."
@@ -52,7 +53,7 @@ class Source:
             raise ValueError(f"{name} has dtype {array.dtype}; it must hold real numbers.")
         self.name, self._array, self._width = name, array, int(array.shape[1])
         names = getattr(array, "columns", None) or [f"x{j}" for j in range(self._width)]
-        chosen = choose(names)
+        chosen = list(range(self._width)) if choose is None else choose(names)
         self._chosen = slice(None) if chosen == list(range(self._width)) else chosen
         self.columns = tuple(names[j] for j in chosen)  #: the name of each coordinate
         self.shape = int(array.shape[0]), len(chosen)  #: (N, d)
@@ -87,9 +88,9 @@ class Source:
         rows[order] = picked
         return rows
 
-    def blocks(self) -> Iterator[NDArray[Any]]:
-        """All rows in order, ``BLOCK_ROWS`` at a time."""
-        return (self.block(start, stop) for start, stop in self.spans())
+    def blocks(self, start: int = 0, stop: int | None = None) -> Iterator[NDArray[Any]]:
+        """All rows from ``start`` to ``stop`` in order, ``BLOCK_ROWS`` at a time."""
+        return (self.block(first, last) for first, last in self.spans(start, stop))
 
     def block(self, start: int, stop: int) -> NDArray[Any]:
         """The rows from ``start`` to ``stop``."""
@@ -100,10 +101,10 @@ class Source:
             rows = np.delete(rows, inside - first, axis=0)
         return self._finished(rows, start.__add__)
 
-    def spans(self) -> list[tuple[int, int]]:
+    def spans(self, start: int = 0, stop: int | None = None) -> list[tuple[int, int]]:
         """First row of each block, and where it ends."""
-        N, step = len(self), min(BLOCK_ROWS, max(1, _BLOCK_VALUES // self.d))
-        return [(first, min(first + step, N)) for first in range(0, N, step)]
+        stop, step = len(self) if stop is None else stop, min(BLOCK_ROWS, max(1, _BLOCK_VALUES // self.d))
+        return [(first, min(first + step, stop)) for first in range(start, stop, step)]
 
     def all(self) -> NDArray[Any]:
         """Every row, in memory."""
@@ -113,11 +114,12 @@ class Source:
         self.checked = True
         return everything
 
-    def check(self) -> Source:
+    def check(self, progress: Callable[[int], object] | None = None) -> Source:
         """Read everything once, so that a value that is not finite is found now, with its row; returns itself."""
         if not self.checked:
-            for _ in self.each(_read_block):
-                pass
+            for done in self.each(_read_block):
+                if progress is not None:
+                    progress(done)
             self.checked = True
         return self
 
@@ -263,8 +265,9 @@ def _chunk_edges(array: Any) -> Indices | None:
     return np.append(np.arange(0, N, step), N).astype(np.int64)
 
 
-def _read_block(source: Source, start: int, stop: int) -> None:
+def _read_block(source: Source, start: int, stop: int) -> int:
     source.block(start, stop)
+    return stop
 
 
 def _run_on_worker(span: tuple[int, int], source: Source, task: Callable[[Source, int, int], Result]) -> Result:

@@ -18,7 +18,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from nystrom_lib.datasets import FetchError, _miniboone, fetch_miniboone, miniboone
+from nystrom_lib.datasets import FetchError, fetch_miniboone, miniboone
 from tests.nystrom_lib.datasets import miniboone_text
 
 TEXT = miniboone_text.small(signal=300, background=500)
@@ -98,10 +98,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 
 
 def fetch(server: Server, retries: int = 0, timeout: float = 10.0) -> Path:
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in {"URL": server.url, "SHA256": DIGEST, "RETRIES": retries, "TIMEOUT": timeout}.items():
-            patch.setattr(_miniboone, name, value)
-        return fetch_miniboone()
+    return fetch_miniboone(url=server.url, sha256=DIGEST, retries=retries, timeout=timeout)
 
 
 @pytest.mark.parametrize("kind", ["good", "plain"])
@@ -167,10 +164,9 @@ def test_a_full_disk(server: Server, cache: Path) -> None:
     code = f"""
 import resource
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
-from nystrom_lib.datasets import FetchError, _miniboone
-_miniboone.URL, _miniboone.SHA256, _miniboone.RETRIES = {server.url!r}, {DIGEST!r}, 0
+from nystrom_lib.datasets import FetchError, fetch_miniboone
 try:
-    _miniboone.fetch_miniboone()
+    fetch_miniboone(url={server.url!r}, sha256={DIGEST!r}, retries=0)
 except FetchError as error:
     print(error)
 """
@@ -181,7 +177,7 @@ except FetchError as error:
 
 def test_interrupted_in_the_middle(server: Server, cache: Path) -> None:
     server.script = ["stalls", "good"]
-    code = f"from nystrom_lib.datasets import _miniboone as m; m.URL = {server.url!r}; m.fetch_miniboone(progress=True)"
+    code = f"from nystrom_lib.datasets import fetch_miniboone as f; f(url={server.url!r}, progress=True)"
     process = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stderr=subprocess.PIPE, env=os.environ)
     # The transfer has begun when half the archive is on disk.
     while not any(path.stat().st_size for path in cache.glob("*.zip")):

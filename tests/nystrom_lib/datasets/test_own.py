@@ -147,7 +147,6 @@ class TestColumns:
             ({"columns": [-1]}, "columns names -1"),
             ({"without": ["q"]}, "without names 'q'"),
             ({"columns": ["b", 1]}, "columns is .*; it must name each column once"),
-            ({"columns": "b"}, "columns is 'b'; it must be a list of names or numbers"),
             ({"columns": []}, "no column left"),
             ({"without": [0, 1, 2]}, "no column left"),
         ],
@@ -339,6 +338,11 @@ def test_nobody_is_told_to_load_it_unsafely(tmp_path: Path, name: str) -> None:
     (tmp_path / "b.npy").write_bytes(b"a poem" * 50)
     with pytest.raises(ValueError, match=r"which are never loaded, or is damaged\.$"):
         from_file(tmp_path / "b.npy")
+
+
+def test_columns_of_a_wrong_type() -> None:
+    with pytest.raises(TypeError, match=r"^columns is 'b'; it must be a list of names or numbers\.$"):
+        from_array(X, columns="b")
 
 
 def test_columns_may_be_an_array_of_numbers() -> None:
