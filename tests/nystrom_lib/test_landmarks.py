@@ -43,7 +43,7 @@ def find(kernel: Any, data: Any, n: int, **options: Any) -> nl.Landmarks:
 # --- good ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("rho, n, most", [(16.0, 50, 1.38), (16.0, 80, 1.44), (1.0, 50, 1.55), (1.0, 80, 1.9)])
+@pytest.mark.parametrize("rho, n, most", [(16.0, 50, 1.38), (1.0, 80, 1.9)])
 def test_default_effort_on_the_bi_gaussian_data(rho: float, n: int, most: float) -> None:
     """Catches a search that settles for less: medians of three seeds of E_tr, at the default number of steps."""
     data, kernel = nl.datasets.bigaussian().X, nl.Gaussian(rho)

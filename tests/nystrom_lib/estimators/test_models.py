@@ -65,10 +65,10 @@ def pipeline(model: Any, n: int, d: int) -> Any:
 def test_fifty_landmarks_predict_as_four_hundred_uniform_ones(problem: str) -> None:
     """Catches landmarks, scales or a ridge that are not fitted: each is worth far more than what it takes here."""
     if problem == "spheres":
-        data, y = make_gaussian_quantiles(n_samples=1000, n_features=6, n_classes=3, random_state=0)
-        data = np.hstack([data, np.random.default_rng(1).standard_normal((1000, 6))])
+        data, y = make_gaussian_quantiles(n_samples=700, n_features=6, n_classes=3, random_state=0)
+        data = np.hstack([data, np.random.default_rng(1).standard_normal((700, 6))])
     else:
-        data, y = make_friedman1(1000, 10, noise=1.0, random_state=0)
+        data, y = make_friedman1(700, 10, noise=1.0, random_state=0)
     model = NystroemRegressor if problem == "friedman" else NystroemClassifier
     train, test, y_train, y_test = train_test_split(StandardScaler().fit_transform(data), y, random_state=0)
     ours = model(n_components=50, random_state=0).fit(train, y_train)

@@ -290,7 +290,7 @@ def test_the_ridge_is_1e_10_of_the_diagonal(cls: type[nl.TraceError]) -> None:
     assert not close(found, 1.1 * exact, 1e-3)
 
 
-@pytest.mark.parametrize(("excess", "ridge"), [(0.0, 1e-10), (1e-10, 1e-9), (4e-8, 1e-7), (9.75e-8, 1e-6), (0.25, 1.0)])
+@pytest.mark.parametrize(("excess", "ridge"), [(0.0, 1e-10), (9.75e-8, 1e-6), (0.25, 1.0)])
 def test_the_ridge_of_the_trace_error_grows_by_tens(excess: float, ridge: float) -> None:
     """Catches a ridge that grows in leaps, or not at all: two landmarks whose K_S has the pivots 1 and −2·excess.
 
