@@ -17,6 +17,7 @@ from ..checkout import RESULTS
 from ..claims import beyond
 from ..claims import page as claims_page
 from ..results.archive import Archive
+from ..studies import real_rows
 from ..wording import duration, listed, number, percent
 from . import equations, lessons
 
@@ -49,6 +50,7 @@ def names(results: Path = RESULTS) -> dict[str, Callable[..., Any]]:
         "lessons": cache(lambda: lessons.read(archive)),
         "rings": cache(lambda: lessons.rings(archive)),
         "full_size": cache(lambda: lessons.full_size(archive)),
+        "real_rows": lambda: real_rows.left(results),
         "paper_experiments": lessons.settings,
         "paper_time": cache(lambda: lessons.time_taken(archive)),
         "large": archive.large_data,

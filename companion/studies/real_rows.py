@@ -162,6 +162,15 @@ def medians(stored: Mapping[str, Any]) -> pd.DataFrame:
     return pd.DataFrame(stored["rows"]).drop(columns="split").groupby("data", sort=False).median()
 
 
+def left(results: Path) -> dict[str, float]:
+    """What the descent leaves of R and of the error on test rows, on real rows; medians over the splits."""
+    stored = load(results)
+    if stored is None:
+        raise FileNotFoundError(f"{results} has no {FILE}.")
+    row = medians(stored).loc[REAL]
+    return {name: float(row[f"{name} after"] / row[f"{name} before"]) for name in ("R", "test")}
+
+
 def cases(stored: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     """The numbers that answer X25 to X28."""
     real = [row for row in stored["rows"] if row["data"] == REAL]
