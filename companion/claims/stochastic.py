@@ -10,13 +10,13 @@ import pandas as pd
 
 import nystrom_lib as nl
 
+from ..chapters import stochastic_gradients as estimators
 from ..experiments.components import StochasticGradientDescent
 from ..experiments.outcome import Array
 from ..experiments.paper import SEED, paper_experiment
 from ..experiments.protocol import load_data
 from ..experiments.seeds import Axis, seed_for
 from ..results.archive import Archive
-from ..studies import estimators
 from .base import Case
 from .rows import later_rows
 from .theory import Problem
@@ -127,7 +127,7 @@ def variances(archive: Archive) -> Iterator[Case]:
 
 def _exact_ratio(terms: estimators.Terms, b: int) -> float:
     exact = estimators.exact_variances(terms, b)
-    return exact["two-sample"].total / exact["one-sample"].total
+    return exact["two-sample"] / exact["one-sample"]
 
 
 def variance_ratio(problem: Problem, b: int, draws: int = _DRAWS) -> float:

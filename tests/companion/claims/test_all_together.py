@@ -13,10 +13,11 @@ import pytest
 
 import nystrom_lib as nl
 from companion.chapters import radial_skd
+from companion.chapters import stochastic_gradients as estimators
 from companion.checkout import RESULTS
 from companion.claims import judge, later, stochastic
 from companion.errors import ConfigurationError
-from companion.studies import curvature, estimators
+from companion.studies import curvature
 from tests.companion.claims import FAILS, HOLDS, UNTESTABLE
 
 
