@@ -6,6 +6,7 @@ views of the same SVG file, one below the other.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from pathlib import Path
@@ -56,26 +57,33 @@ def views(svg: str) -> list[Box]:
             columns.append(box)
     if len(columns) < 2:
         return []
-    above = min(box.top for box in columns) - 2.0  # a title or a legend of the whole figure
-    top = above if len(panels) < len(groups) and above > 8.0 else 0.0
     edges = [0.0, *((one.right + other.left) / 2.0 for one, other in itertools.pairwise(columns)), width]
-    stacked = [Box(left, top, right, height) for left, right in itertools.pairwise(edges)]
-    return [Box(0.0, 0.0, width, top), *stacked] if top else stacked
+    top = min(box.top for box in columns) - 2.0
+    others = [_extent(content) for kind, content in groups if kind != "axes"]  # titles and legends of the whole figure
+    if not others or top < 8.0:
+        return [Box(left, 0.0, right, height) for left, right in itertools.pairwise(edges)]
+    title = functools.reduce(Box.union, others)
+    centre, half = (title.left + title.right) / 2.0, max((title.right - title.left) / 2.0 + 5.0, WIDEST / 2.0)
+    return [
+        Box(max(0.0, centre - half), 0.0, min(width, centre + half), top),
+        *(Box(left, top, right, height) for left, right in itertools.pairwise(edges)),
+    ]
 
 
-def _extent(panel: str) -> Box:
-    """A panel with its labels: its first path is its background, or the largest line of a panel without axes."""
-    path = _PATH.search(panel)
-    corners = [(float(x), float(y)) for x, y in _POINT.findall(path[1] if path else "")]
-    xs, ys = zip(*corners, strict=True)
-    box = Box(min(xs), min(ys), max(xs), max(ys))
-    for x, y, turned, scale, glyphs in _TEXT.findall(panel):
+def _extent(group: str) -> Box:
+    """A panel, a text or a legend, with its labels: the first path of a panel is its background."""
+    boxes = []
+    path = _PATH.search(group)
+    if points := [(float(x), float(y)) for x, y in _POINT.findall(path[1] if path else "")]:
+        xs, ys = zip(*points, strict=True)
+        boxes.append(Box(min(xs), min(ys), max(xs), max(ys)))
+    for x, y, turned, scale, glyphs in _TEXT.findall(group):
         length = float(scale) * (max([0.0, *map(float, _ADVANCE.findall(glyphs))]) + _GLYPH)
         left, bottom, tall = float(x), float(y), 100.0 * float(scale)
         across, up = (tall, length) if turned else (length, tall)
         left -= across if turned else 0.0
-        box = box.union(Box(left, bottom - up, left + across, bottom))
-    return box
+        boxes.append(Box(left, bottom - up, left + across, bottom))
+    return functools.reduce(Box.union, boxes) if boxes else Box(0.0, 0.0, 0.0, 0.0)
 
 
 def stack(html: Path) -> None:

@@ -31,7 +31,7 @@ def test_views_cover_the_figure_without_cutting_a_panel(columns: int, count: int
 
 def test_a_title_of_the_whole_figure_is_a_view_of_its_own() -> None:
     first, *others = views(drawn(2, "both panels"))
-    assert first.left == 0.0 and first.right == pytest.approx(518.4) and len(others) == 2
+    assert first.left < 250 < first.right < 518 and len(others) == 2
     assert all(other.top == first.bottom > 8.0 for other in others)
 
 
