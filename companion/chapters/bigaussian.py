@@ -27,7 +27,7 @@ from ..wording import FACTORS, SYMBOLS, WRITTEN, number, percent
 from .base import Chapter
 from .lists import each_once
 
-#: More right digits are not claimed: the reference itself ends in double precision.
+#: Digits counted at most: the reference itself is rounded to double precision.
 MOST_DIGITS = 12
 #: The columns of the results that the chapter shows.
 CRITERIA = ("R", *FACTORS.values())
@@ -70,7 +70,7 @@ class BigaussianParameters(Settings):
     recompute: int = setting(3, at_least=0, meaning="stored repetitions to compute again, of each experiment")
 
     def check(self) -> None:
-        """Refuse what no single parameter shows."""
+        """Refuse repeated values."""
         each_once("rho", self.rho)
         each_once("n", self.n)
 
@@ -79,7 +79,7 @@ class BigaussianParameters(Settings):
         return BiGaussian(N=self.N, seed=self.data_seed)
 
     def about(self, figure: int, rho: float, n: int) -> str:
-        """What the foot of the page calls an experiment."""
+        """The name of an experiment at the foot of the page."""
         return f"The paper's Figure {figure}, ρ = {rho:g}, n = {n}"
 
     def paths(self, rho: float) -> Experiment:
@@ -107,7 +107,7 @@ class BigaussianParameters(Settings):
         )
 
     def experiments(self) -> list[Experiment]:
-        """All of them."""
+        """The experiments of the chapter."""
         each = [self.repetitions(rho, n) for rho in self.rho for n in self.n]
         return [*map(self.paths, self.rho), *each]
 
@@ -151,7 +151,7 @@ class RecordedDescent:
 
     @property
     def title(self) -> str:
-        """What distinguishes it from the others."""
+        """The title of its panel."""
         return rf"$\rho$ = {self.rho:g}, $n$ = {self.path.shape[1]}"
 
 
@@ -274,7 +274,7 @@ PRINTED = {"before": ("560.243", "99.8438", "39.701"), "after 400 steps": ("302.
 
 
 def beside_the_authors(ours: Mapping[str, Any]) -> pd.DataFrame:
-    """Their numbers and ours, to the digits that are printed there; any that differ raise an error."""
+    """Their numbers and ours, to the digits printed there; a difference raises an error."""
     rows = []
     for stage, theirs in PRINTED.items():
         row = {"": stage}
@@ -362,7 +362,7 @@ def extremes(results: Figure2) -> str:
 
 
 def digits(results: Figure2, data: Array) -> pd.DataFrame:
-    """How many digits of the criteria of each first initial sample are right.
+    """The numbers of correct digits of the criteria of each first initial sample.
 
     The reference is computed with 32 digits and the landmarks in reverse order, so that everything rounds differently.
     """
@@ -393,7 +393,7 @@ def digits(results: Figure2, data: Array) -> pd.DataFrame:
 
 
 def right_digits(found: float, reference: float) -> int:
-    """How many digits of ``found`` are right.
+    """The number of correct digits of ``found``.
 
     Examples
     --------

@@ -29,7 +29,6 @@ from ..experiments.protocol import prepare, repetition
 from ..experiments.seeds import Axis, seed_for
 from ..figures import decay, style
 from ..results import provenance
-from ..results.archive import Archive
 from ..results.table import Results
 from ..results.tolerances import tolerance_for
 from ..settings import Settings, setting
@@ -270,35 +269,25 @@ def check_first_steps(stored: Results, steps: int, dataset: Dataset | None = Non
 # -- timings ---------------------------------------------------------------------------------------------------
 
 
-def stored_timings(folder: Path) -> pd.DataFrame:
-    """The timings stored in this folder beside the paper's; the paper's alone if there are none."""
-    stored = Archive(folder).timings() or {}
-    columns = {"paper, s": PAPER_SECONDS, "plain C, s": stored.get("plain_c"), "this library, s": stored.get("ours")}
+def stored_timings(stored: Mapping[str, Any]) -> pd.DataFrame:
+    """The paper's timings, and those of ``results/miniboone_timings.json``."""
+    plain, ours = stored["plain_c"], stored["ours"]
+    columns = {"paper, s": PAPER_SECONDS, "plain C, s": plain, "this library, s": ours}
     table = pd.DataFrame({"work": list(WORK.values())})
     for head, seconds in columns.items():
-        if seconds:
-            table[head] = [_written(seconds[name]) for name in WORK]
-    if {"ours", "plain_c"} <= set(stored):
-        plain, ours = stored["plain_c"], stored["ours"]
-        table["paper / plain C"] = [PAPER_SECONDS[name] / plain[name] for name in WORK]
-        table["plain C / this library"] = [plain[name] / ours[name] for name in WORK]
+        table[head] = [_written(seconds[name]) for name in WORK]
+    table["paper / plain C"] = [PAPER_SECONDS[name] / plain[name] for name in WORK]
+    table["plain C / this library"] = [plain[name] / ours[name] for name in WORK]
     return table
 
 
-def machines(folder: Path) -> str:
-    """The machines of :func:`stored_timings`, in a sentence or two."""
-    stored = Archive(folder).timings() or {}
-    sentences = ["Seconds, and their quotients.", f"The paper's machine: {PAPER_MACHINE}."]
-    if stored:
-        compiler = f" ({stored['compiler']})" if "compiler" in stored else ""
-        cores = int(stored.get("threads", stored.get("details", {}).get("cores", 1)))
-        sentences.append(
-            f"The other columns: {stored.get('machine', '')}; this library on {cores} thread{'s' if cores > 1 else ''},"
-            f" plain C{compiler} on one."
-        )
-    if "scaled" in stored:
-        sentences.append(f"Scaled, not run in full: {stored['scaled']}.")
-    return " ".join(sentences)
+def machines(stored: Mapping[str, Any]) -> str:
+    """The machines of :func:`stored_timings`, in a few sentences."""
+    return (
+        f"Seconds, and their quotients. The paper's machine: {PAPER_MACHINE}. The other columns: {stored['machine']}; "
+        f"this library on {stored['details']['cores']} threads, plain C ({stored['compiler']}) on one. Scaled, not run "
+        f"in full: {stored['scaled']}."
+    )
 
 
 def order(ours: Mapping[str, float]) -> str:

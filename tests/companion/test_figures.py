@@ -46,9 +46,7 @@ def curves(named: dict[str, tuple[np.ndarray, np.ndarray]]) -> Figure:
 
 T = np.arange(0, 1305, 5)
 PICTURES: dict[str, Callable[[], Figure]] = {
-    "boxplots": lambda: boxplots.before_and_after({f"$n$ = {n}": table(900 + n, decades=4.0) for n in (20, 80)}),
     "with decay": lambda: boxplots.with_decay({"a": table(200), "b": table(201)}, ("R", "E_tr"), T, np.exp(-T / 99)),
-    "decay": lambda: curves({"one": (T, 1000.0 - T / 2), "two": (T, np.exp(-T / 100))}),
     "paths": lambda: bigaussian.figure_1(descent(POINTS, walk(261, 50), T, np.exp(-T / 300))).figure,
     "spectra": lambda: abalone.figure_spectra({1.0: 2.0 ** -np.arange(30), 2.0: 1.5 ** -np.arange(30)}, 10).figure,
 }
