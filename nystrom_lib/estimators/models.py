@@ -51,6 +51,18 @@ def targets_of(estimator: Any, X: Any, y: Any) -> Array:
     return np.hstack([np.eye(code.max() + 1)[code] for code in codes])
 
 
+def at_most(n_components: int, samples: int, stacklevel: int) -> int:
+    """The number of landmarks; a warning if there are fewer samples."""
+    if n_components > samples:
+        warnings.warn(
+            "n_components > n_samples. This is not possible.\n"
+            "n_components was set to n_samples, which results"
+            " in inefficient evaluation of the full kernel.",
+            stacklevel=stacklevel,
+        )  # scikit-learn's own words
+    return min(n_components, samples)
+
+
 class _Predictor(BaseEstimator):  # type: ignore[misc]
     """What regression and classification share: landmarks, length scales and ridge, and the coefficients."""
 
@@ -117,7 +129,7 @@ class _Predictor(BaseEstimator):  # type: ignore[misc]
     def _chosen(self, points: Points, spread: Array) -> Model:
         """Landmarks, scales and ridge, in coordinates of unit variance."""
         N, d = points.X.shape
-        n = self._number(N)
+        n = at_most(self.n_components, N, stacklevel=6)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
         def start(X: Array, n: int) -> Array:
@@ -154,16 +166,6 @@ class _Predictor(BaseEstimator):  # type: ignore[misc]
     def _loss(self, predicted: Array, targets: Array) -> Array:
         """The losses by which candidates are compared on held-out samples."""
         return squared(predicted, targets)
-
-    def _number(self, samples: int) -> int:
-        if self.n_components > samples:
-            warnings.warn(
-                "n_components > n_samples. This is not possible.\n"
-                "n_components was set to n_samples, which results"
-                " in inefficient evaluation of the full kernel.",
-                stacklevel=6,
-            )  # scikit-learn's own words
-        return min(self.n_components, samples)
 
     # --- prediction
 

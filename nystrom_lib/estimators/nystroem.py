@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 import threading
-import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
@@ -32,7 +31,7 @@ from ..landmarks.objectives import OBJECTIVES
 from ..landmarks.starts import STARTS, initial_indices, initial_sample
 from .features import ColumnFeatures, KernelFeatures
 from .kernels import Columns, Precomputed, resolve_kernel
-from .models import targets_of
+from .models import at_most, targets_of
 
 OPTIMISED = ("optimised", "optimized", "supervised", *OBJECTIVES)  #: these move points, by the kernel's derivatives
 
@@ -280,7 +279,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
                     "of this library; it must be a number."
                 )
         else:
-            n = self._number(X.shape[0])
+            n = at_most(int(self.n_components), X.shape[0], stacklevel=5)
             check_factor_memory(n, f"n_components is {n:,}; it must be", "LocalApproximation")
             if self.landmarks == "uniform":
                 return None, rng.permutation(X.shape[0])[:n].astype(np.int64)  # scikit-learn's draw
@@ -298,18 +297,6 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         if STARTS[self.landmarks].subset:
             return None, initial_indices(kernel, data, n, self.landmarks, seed=seed)
         return initial_sample(kernel, data, n, self.landmarks, seed=seed), None
-
-    def _number(self, samples: int) -> int:
-        assert not isinstance(self.n_components, str)
-        if self.n_components <= samples:
-            return self.n_components
-        warnings.warn(
-            "n_components > n_samples. This is not possible.\n"
-            "n_components was set to n_samples, which results"
-            " in inefficient evaluation of the full kernel.",
-            stacklevel=5,
-        )  # scikit-learn's own words
-        return samples
 
     def _refuse_impossible(self, kernel: Kernel) -> None:
         if isinstance(kernel, Columns | Precomputed) and self.landmarks in OPTIMISED:

@@ -29,7 +29,7 @@ from .objectives import OBJECTIVES, Objective
 from .objectives.prediction_error import checked_targets
 from .starts import STARTS
 from .starts.base import Drawn, at
-from .step_size import choose_batch_size, choose_iterations, choose_step
+from .step_size import choose_step
 from .steps import LBFGS, Adam, FixedStep, StepRule
 from .tolerance import ToleranceSearch
 
@@ -46,7 +46,7 @@ EPOCHS = 1_000_000  #: up to this many points, batches go through the data in sh
 MAX_VALUES = 2**26  #: coordinates of a source that are held in memory at most: half a gigabyte
 MIN_LOCAL = 2_000  #: above this number of landmarks, each point uses only those nearest to it
 TRIALS = 0.5  #: share of the seconds given that the search for the step of a radial descent may take
-MAX_EXACT_POINTS = 5_000  #: for descents that need exact gradients
+MAX_EXACT_POINTS = 5_000  #: up to this many points, radial descents have exact gradients; the weighted one needs them
 
 _ENDING = 5e-4  # seconds it takes to end a descent, besides computing its error
 _LOOK = 0.2  # seconds between two calls of ``watch``, which may take a twentieth of the time
@@ -446,11 +446,11 @@ class Search:
         """Rule, batch size, batches, and how many steps by default."""
         N = len(objective.data)
         if method == "radial-skd":
-            size = choose_batch_size(N, self.n) or 0
+            size = 0 if N <= MAX_EXACT_POINTS else max(50, self.n // 5)  # as in the paper for n = 50 … 1,000
             for_trials = None if seconds is None else TRIALS * self.left(seconds)
             rule = FixedStep(choose_step(self.kernel, self.data, first, size or None, seconds=for_trials))
             draw = independent_batches(N, size, self.for_batches) if size else no_batches
-            return rule, size, draw, choose_iterations(size or None)
+            return rule, size, draw, 5_000 if size else 1_000  # paper §4: 1,000 exact, 3,000 to 10,000 stochastic
         if method == "weighted-skd":
             return LBFGS(), 0, no_batches, 100
         size = min(max(self.n, MIN_BATCH), N)
@@ -577,11 +577,5 @@ class Search:
 
 
 def default_iterations(n: int) -> int:
-    """Steps on the trace error after which more gain little.
-
-    Examples
-    --------
-    >>> default_iterations(50), default_iterations(1000)
-    (1912, 316)
-    """
+    """Steps on the trace error after which more gain little."""
     return int(min(2000, max(100, 20_000 / n**0.6)))

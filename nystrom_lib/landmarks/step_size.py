@@ -1,4 +1,4 @@
-"""Step size, batch size and number of steps of a radial descent on data for which nothing was tuned."""
+"""The step size of a radial descent on data for which nothing was tuned."""
 
 from __future__ import annotations
 
@@ -20,9 +20,6 @@ from ..kernels import Gaussian, Kernel, Matern, RationalQuadratic
 from ..lipschitz import lipschitz_bound
 from ..radial_skd import radial_skd, validate_arguments
 
-#: Up to this many points a step with the exact gradient, Eq. (5), is cheap; beyond, batches are drawn, Eq. (6).
-EXACT_GRADIENT = 5_000
-
 _MAX_POINTS = 2_000  # on which steps are tried
 _TRIAL_STEPS = {False: 60, True: 240}  # exact, stochastic: the noise of a stochastic descent must show
 _FIRST_MOVE = 0.02  # the first step size moves the landmark that moves most by this part of the kernel's width
@@ -36,22 +33,6 @@ _BATCHES = (2, 2**31)
 
 class _TrialsOver(Exception):
     """The seconds for trials are over."""
-
-
-def choose_batch_size(N: int, n: int) -> int | None:
-    """None (the exact gradient) for few points; else b = n/5, at least 50: the paper's choice for n = 50 … 1,000.
-
-    Examples
-    --------
-    >>> [choose_batch_size(N, n) for N, n in [(2000, 50), (18_905, 200), (129_592, 1000)]]
-    [None, 50, 200]
-    """
-    return None if N <= EXACT_GRADIENT else max(50, n // 5)
-
-
-def choose_iterations(batch_size: int | None) -> int:
-    """T: 1,000 exact steps as in paper §4.1, or 5,000 stochastic ones; paper §4.2–4.4 has 3,000 to 10,000."""
-    return 1_000 if batch_size is None else 5_000
 
 
 def choose_step(
@@ -68,16 +49,6 @@ def choose_step(
     Step sizes are tried from S⁽⁰⁾ on at most 2,000 of the data, each double or half the one before, until R stops
     decreasing. R and its gradient grow with N², so a step size found on N′ points is divided by (N/N′)². After
     ``seconds`` the best step size so far is taken, or the first, which moves no landmark far.
-
-    Examples
-    --------
-    >>> import nystrom_lib as nl
-    >>> data = nl.datasets.bigaussian(N=300).X
-    >>> start = nl.uniform_sample(data, 5, seed=0)
-    >>> step = choose_step(nl.Gaussian(rho=1.0), data, start)
-    >>> run = nl.gradient_descent(nl.Gaussian(rho=1.0), data, start, step=step, iterations=100, record_every=1)
-    >>> bool((run.values[1:] < run.values[:-1]).all())
-    True
     """
     end = float("inf") if seconds is None else time.perf_counter() + check.positive("seconds", seconds)
     kernel, data, start = validate_arguments(kernel, data, sample)
