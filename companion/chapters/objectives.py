@@ -51,7 +51,7 @@ class ObjectivesParameters(OnProblems):
     drawn: tuple[str, ...] = setting(SMALL, choices=SMALL, meaning="the problems of the starts without stored results")
     exact: tuple[str, ...] = setting(EXACT, choices=EXACT, meaning="the problems of the step rules")
     steps: int = setting(STEPS, at_least=10, at_most=10**6, meaning="number of steps T of each step rule")
-    every: int = setting(EVERY, at_least=1, meaning="R is recorded every so many of these steps")
+    every: int = setting(EVERY, at_least=1, meaning="number of steps between records of R")
     batch_size: int = setting(50, at_least=1, meaning="points in a batch of the stochastic step rules")
     draws: int = setting(3, at_least=1, at_most=100, meaning="repetitions of what has no stored results")
 
@@ -125,11 +125,9 @@ def minimisers(p: ObjectivesParameters) -> tuple[Array, dict[str, Array]]:
 
 def in_sparse_quadrants(X: Array, samples: Mapping[str, Array]) -> pd.DataFrame:
     """The share of the data and of each sample in the two quadrants with few data."""
-    shares = {
-        title: percent(float(np.mean(points[:, 0] * points[:, 1] > 0.0)))
-        for title, points in ({"data": X} | dict(samples)).items()
-    }
-    return pd.DataFrame([{"": "in the two quadrants where data are sparse"} | shares])
+    all_points = {"data": X, **samples}.items()
+    shares = {title: percent(float(np.mean(points[:, 0] * points[:, 1] > 0.0))) for title, points in all_points}
+    return pd.DataFrame([{"": "in the two quadrants where data are sparse", **shares}])
 
 
 #: Below ``results/``: the rows of ``converged_rows(ObjectivesParameters(), REPETITIONS)``, a quarter of an hour's work.
@@ -367,14 +365,14 @@ def figure_minimisers(X: Array, samples: Mapping[str, Array]) -> Figure:
 )
 def figure_agreement(tables: Mapping[str, pd.DataFrame]) -> Figure:
     """Does lower R mean lower error?"""
-    figure, axes = panels.grid(len(tables), 4, 1.9)
+    figure, axes = panels.grid(len(tables), 2, 1.6)
     for panel, (problem, table) in zip(axes, tables.items(), strict=True):
         for stage, colour in style.COLOURS.items():
             some = table[table["stage"] == stage]
             panel.plot(some["R"], some["E_tr"], "o", color=colour, markersize=2.5, linestyle="none")
         panel.set_xscale("log")
         low, high = np.log10([table["R"].min(), table["R"].max()])
-        panel.set_xlim(10.0 ** np.floor(low), 10.0 ** np.ceil(high))  # in so narrow a panel only powers of ten fit
+        panel.set_xlim(10.0 ** np.floor(low), 10.0 ** np.ceil(high))
         panels.factors(panel, list(table["E_tr"]))
         style.label(panel, "$R$", SYMBOLS["E_tr"], PROBLEMS[problem].title)
     return figure
@@ -412,24 +410,24 @@ def figure_starts(before: pd.DataFrame, radial: pd.DataFrame, trace: pd.DataFram
 @style.picture(
     "fig-descents",
     caption="The radial SKD for each step rule, from the same uniform samples with the exact gradient: the median over "
-    "the repetitions and, shaded, all of them. Above against steps; below against seconds, the median seconds of each "
+    "the repetitions and, shaded, all of them. Left against steps; right against seconds, the median seconds of each "
     "rule in equal parts for all its steps.",
-    alt="Two rows of panels with one falling curve for each step rule. The paper's fixed step falls slowest at first "
-    "or levels off highest; L-BFGS falls steepest within the first hundred steps, and in a fraction of the time.",
+    alt="Two columns of panels with one falling curve for each step rule. The paper's fixed step falls slowest at "
+    "first or levels off highest; L-BFGS falls steepest within the first hundred steps, and in a fraction of the time.",
 )
 def figure_steps(results: Mapping[studies.Key, Results], problems: tuple[str, ...]) -> Figure:
     """How fast R falls."""
-    figure, axes = style.subplots(2, len(problems), height=5.4)
-    for column, problem in enumerate(problems):
+    figure, axes = style.subplots(len(problems), 2, height=2.2 * len(problems) + 0.3, sharey="row")
+    for row, problem in zip(axes, problems, strict=True):
         for rule, colour, dash in zip(RULES, style.CYCLE, style.DASHES, strict=True):
             curve = studies.curves(results[problem, f"steps-{rule}"], rests=rule == "lbfgs")
-            for panel, against in zip(axes[:, column], ("iteration", "seconds"), strict=True):
+            for panel, against in zip(row, ("iteration", "seconds"), strict=True):
                 some = curve[curve[against] > 0.0] if against == "seconds" else curve
                 panel.plot(some[against], some["median"], color=colour, linestyle=dash, label=TITLES[rule])
                 panel.fill_between(some[against], some["low"], some["high"], color=colour, alpha=0.12, lw=0)
                 panel.set_yscale("log")
-        axes[1, column].set_xscale("log")
-        style.label(axes[0, column], "step", "$R$", PROBLEMS[problem].title)
-        style.label(axes[1, column], "seconds", "$R$")
+        row[1].set_xscale("log")
+        style.label(row[0], "step", "$R$", PROBLEMS[problem].title)
+        style.label(row[1], "seconds", title=PROBLEMS[problem].title)
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=len(RULES))
     return figure

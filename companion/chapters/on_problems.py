@@ -12,9 +12,9 @@ from ..settings import Settings, setting
 from .lists import each_once
 
 ALL = tuple(PROBLEMS)
-#: Of these, repetitions are computed again in every build: they take a second or two.
+#: The problems of which repetitions are computed again in every build; these take a second or two.
 QUICK = ("bigaussian-16", "abalone", "breast-cancer")
-#: So small that everything is computed in a few seconds.
+#: Parameters with which everything is computed in a few seconds.
 SMOKE: dict[str, Any] = {
     "problems": ("bigaussian-16", "breast-cancer"),
     "N": 100,
@@ -25,25 +25,20 @@ SMOKE: dict[str, Any] = {
 }
 
 
-def problems_setting(default: tuple[str, ...] = ALL) -> Any:
-    """Which problems."""
-    return setting(default, choices=ALL, meaning="the problems: data, kernel and number of landmarks")
-
-
 @dataclass(frozen=True)
 class OnProblems(Settings):
-    """What such a chapter takes; the defaults are those of the stored results."""
+    """Parameters of a chapter on the eight problems; the defaults are those of the stored results."""
 
-    problems: tuple[str, ...] = problems_setting()
-    N: int = setting(20_000, at_least=100, meaning="at most so many points of each data set")
-    n: int = setting(200, at_least=1, meaning="at most so many landmarks")
+    problems: tuple[str, ...] = setting(ALL, choices=ALL, meaning="the problems: data, kernel and number of landmarks")
+    N: int = setting(20_000, at_least=100, meaning="largest number of points of each data set")
+    n: int = setting(200, at_least=1, meaning="largest number of landmarks")
     m: int = setting(M, at_least=1, at_most=1000, meaning="repetitions of each experiment")
-    iterations: int | None = setting(None, at_least=1, meaning="steps of a descent; null for as many as the rules say")
+    iterations: int | None = setting(None, at_least=1, meaning="steps of a descent; null for the library's default")
     seed: int = setting(SEED, at_least=0, meaning="seed of the samples and of the batches")
     recompute: int = setting(1, at_least=0, meaning="stored repetitions to compute again, of some experiments")
 
     def check(self) -> None:
-        """Refuse what no single parameter shows."""
+        """Refuse repeated problems."""
         each_once("problems", self.problems)
 
     def posed(self) -> list[Problem]:
@@ -51,18 +46,18 @@ class OnProblems(Settings):
         return [PROBLEMS[name] for name in self.problems]
 
     def tried(self, problem: Problem, by: str, method: str) -> Experiment:
-        """A start, and a descent from there on."""
+        """An experiment: a start, and a descent from there."""
         return tried(
             problem, by, descent_by(method, None if method == "none" else self.iterations), m=self.m,
             most=self.most(problem), n=self.landmarks(problem), seed=self.seed,
         )  # fmt: skip
 
     def most(self, problem: Problem) -> int | None:
-        """How many of a problem's points, None for all."""
+        """The number of points of a problem that are used, or None for all."""
         return None if self.N >= problem.N else self.N
 
     def landmarks(self, problem: Problem) -> int:
-        """How many landmarks."""
+        """The number of landmarks on a problem."""
         return min(self.n, problem.n)
 
     def again(self, ways: tuple[str, ...]) -> set[tuple[str, str]]:

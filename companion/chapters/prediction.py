@@ -25,7 +25,7 @@ from ..atomic_write import write_text
 from ..checkout import RESULTS, WORK
 from ..experiments.outcome import Array
 from ..experiments.paper import SEED
-from ..figures import style
+from ..figures import panels, style
 from ..results import provenance
 from ..settings import Settings, setting
 from ..wording import number
@@ -363,12 +363,8 @@ _COLOURS = dict(zip((*LANDMARKS, FITTED), (style.DATA, "#e8a33d", "#4c9a8f", "#8
 )
 def figure_errors(table: pd.DataFrame, p: PredictionParameters) -> Figure:
     """A panel for each problem."""
-    columns = min(3, len(p.problems))
-    lines = -(-len(p.problems) // columns)
-    figure, axes = style.subplots(lines, columns, height=2.4 * lines + 0.4)
-    for panel in axes.flat[len(p.problems) :]:
-        panel.set_axis_off()
-    for panel, problem in zip(axes.flat, p.problems, strict=False):
+    figure, axes = panels.grid(len(p.problems), 2, 2.2)
+    for panel, problem in zip(axes, p.problems, strict=True):
         wide = by_method(table, problem, p)
         for method, colour in _COLOURS.items():
             panel.plot(wide["n"], wide[method], "o-", color=colour, markersize=3, label=method)
@@ -377,29 +373,29 @@ def figure_errors(table: pd.DataFrame, p: PredictionParameters) -> Figure:
             panel.axhline(level, color=style.REFERENCE, linestyle=dash, linewidth=0.9, label=method)
         panel.set_xscale("log")
         style.label(panel, "$n$", "test error", TITLES[problem])
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=4)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
     return figure
 
 
 @style.picture(
     "fig-prediction-moves",
-    caption="Points of a square, coloured by the target, which is 0 on the left and a wave on the right; and twelve "
+    caption="Points of a square, coloured by the target, a wave around one place and nearly 0 elsewhere; and twelve "
     "landmarks. Left: those of the trace error. Right: supervised ones, with the paths from their start, the k-means "
     "centres. In the titles, the part of the target's variance that ridge regression leaves.",
-    alt="Two squares of coloured points, plain on the left, with vertical stripes on the right. In the first, "
-    "landmarks cover the square evenly. In the second, paths lead from an even cover of the square to the stripes.",
+    alt="Two squares of coloured points, plain but for a few vertical stripes in the upper right quadrant. In the "
+    "first, landmarks cover the square evenly. In the second, paths lead several of them to the stripes, two to almost "
+    "the same point; the others hardly move.",
 )
-def figure_moves() -> Figure:
+def figure_moves(p: PredictionParameters) -> Figure:
     """Where landmarks go when they are to predict."""
-    X = np.random.default_rng(0).uniform(-1.0, 1.0, (1_500, 2))
-    y = np.where(X[:, 0] > 0.0, np.sin(12.0 * X[:, 0]), 0.0)
-    kernel = nl.Gaussian(8.0)
+    X = np.random.default_rng(0).uniform(-1.0, 1.0, (min(1_500, p.N), 2))
+    y = np.sin(10.0 * X[:, 0]) * np.exp(-6.0 * np.square(X - [0.4, 0.3]).sum(axis=1))
+    kernel = nl.Gaussian(16.0)
     trace, supervised = nl.find_landmarks(kernel, X, 12), nl.find_landmarks(kernel, X, 12, targets=y)
-    figure, axes = style.subplots(1, 2, height=3.9, sharey=True)
+    figure, axes = style.subplots(1, 2, height=3.7, sharex=True, sharey=True)
     for panel, landmarks, title in zip(axes[0], (trace, supervised), ("trace error", "supervised"), strict=True):
         left = nl.PredictionError(kernel, X, y, ridge=0.1).value(landmarks.sample) / float(np.mean(y**2))
-        panel.scatter(*X.T, c=y, s=5, cmap=style.COLOUR_MAP, alpha=0.6, linewidths=0, rasterized=True)
+        panel.scatter(*X.T, c=y, s=9, cmap=style.COLOUR_MAP, alpha=0.9, linewidths=0, rasterized=True)
         if landmarks is supervised:
             for path in np.stack([landmarks.start, landmarks.sample], axis=1):
                 panel.plot(*path.T, "-", color=style.PATH, linewidth=0.9)

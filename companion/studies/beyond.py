@@ -1,4 +1,4 @@
-"""Many experiments on many problems in a few numbers: medians, ratios of them, rank correlations."""
+"""Summaries of many experiments on many problems: medians, their ratios, rank correlations."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ..experiments.problems import PROBLEMS
 from ..results.table import Results
 from ..wording import number
 
-#: Problem and way: ``("abalone", "uniform-trace")``.
+#: Problem and method, as in the names of stored results: ``("abalone", "uniform-trace")``.
 Key = tuple[str, str]
 
 
 def medians(results: Mapping[Key, Results], quantity: str = "E_tr", stage: str = "optimised") -> pd.DataFrame:
-    """A row for each problem, a column for each way: the median of a quantity over the repetitions."""
+    """A row for each problem, a column for each method: the median of a quantity over the repetitions."""
     rows: dict[str, dict[str, float]] = {}
     for (problem, way), each in results.items():
         table = each.table
@@ -27,17 +27,17 @@ def medians(results: Mapping[Key, Results], quantity: str = "E_tr", stage: str =
 
 
 def ratios(table: pd.DataFrame, above: str, below: str) -> dict[str, float]:
-    """One column over another, by the titles of the problems."""
+    """The quotients of two columns, by title of the problem."""
     return {PROBLEMS[problem].title: float(row[above] / row[below]) for problem, row in table.iterrows()}
 
 
 def spreads(table: pd.DataFrame) -> dict[str, float]:
-    """The largest of each row over the smallest, by the titles of the problems."""
+    """The largest value of each row over the smallest, by title of the problem."""
     return {PROBLEMS[problem].title: float(row.max() / row.min()) for problem, row in table.iterrows()}
 
 
 def arrows(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
-    """Two tables with the same rows and columns as one of texts.
+    """Combine two tables with the same rows and columns into one of texts.
 
     Examples
     --------
@@ -48,26 +48,26 @@ def arrows(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
 
 
 def titled(table: pd.DataFrame, first: str = "problem") -> pd.DataFrame:
-    """With the titles of the problems as a column of their own, ready to be shown."""
+    """Add a column with the titles of the problems."""
     named = table.copy()
     named.insert(0, first, [PROBLEMS[problem].title for problem in table.index])
     return named
 
 
 def pairs(results: Mapping[Key, Results], problem: str, ways: Sequence[str]) -> pd.DataFrame:
-    """R and E_tr of every sample of some ways on a problem, with its way, its repetition and its stage."""
+    """R and E_tr of every sample of some methods on a problem, with method, repetition and stage."""
     parts = [results[problem, way].table.assign(way=way) for way in ways]
     return pd.concat(parts, ignore_index=True)[["way", "repetition", "stage", "R", "E_tr"]]
 
 
 def moved(table: pd.DataFrame) -> pd.DataFrame:
-    """Those of the samples of :func:`pairs` that were moved: where a descent gained nothing the start was kept."""
+    """The samples of :func:`pairs` that a descent has moved; where it gained nothing, the start was kept."""
     values = table.groupby(["way", "repetition"])["R"].transform("nunique")
     return table[values > 1]
 
 
 def rank_correlation(table: pd.DataFrame, stage: str = STAGES[-1]) -> float:
-    """Spearman's, of R and E_tr among the samples of a stage; NaN if all are alike."""
+    """Spearman's rank correlation of R and E_tr among the samples of a stage; NaN if all are equal."""
     some = table[table["stage"] == stage].dropna()
     if some["R"].nunique() < 2 or some["E_tr"].nunique() < 2:
         return float(np.nan)
@@ -75,10 +75,10 @@ def rank_correlation(table: pd.DataFrame, stage: str = STAGES[-1]) -> float:
 
 
 def curves(results: Results, rests: bool = False) -> pd.DataFrame:
-    """R along recorded descents: median, lowest and highest over the repetitions at each step looked at.
+    """R along recorded descents: median, lowest and highest over the repetitions at each recorded step.
 
-    The column seconds is the median of what the descents took, in equal parts for all steps; for a rule that
-    ``rests``, for those up to which R last changed.
+    The column seconds has the median time of a descent, divided equally among its steps. A rule that ``rests`` stops
+    early: its time is divided among the steps until R last changes.
     """
     grouped = results.curves.groupby("iteration")["R"]
     table = pd.DataFrame({"median": grouped.median(), "low": grouped.min(), "high": grouped.max()}).reset_index()
@@ -88,5 +88,5 @@ def curves(results: Results, rests: bool = False) -> pd.DataFrame:
 
 
 def _last_change(curve: pd.DataFrame) -> float:
-    """The first look of a recorded descent at the value that it ended with, to the last bit."""
+    """The first recorded step with exactly the last value of R."""
     return float(curve["iteration"][curve["R"] == curve["R"].iloc[-1]].iloc[0])
