@@ -12,7 +12,7 @@ import math
 import operator
 import types
 import typing
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cache, partial
 from typing import Any, ClassVar, Self
@@ -53,14 +53,8 @@ class Registry(dict[str, type]):
         if isinstance(value, Settings):
             return {"kind": kind, **value.to_plain()}
         newer = self.newer.get(kind, ())
-        return {
-            "kind": kind,
-            **{
-                each.name: found
-                for each in fields(value)
-                if (found := getattr(value, each.name)) != each.default or each.name not in newer
-            },
-        }
+        found = {each.name: (getattr(value, each.name), each.default) for each in fields(value)}
+        return {"kind": kind, **{key: now for key, (now, old) in found.items() if now != old or key not in newer}}
 
     def from_plain(self, name: str, value: Any) -> Any:
         """The object that :meth:`to_plain` describes; an object of a known class is returned as it is."""
@@ -82,19 +76,7 @@ class Registry(dict[str, type]):
 
 @dataclass(frozen=True)
 class Declared:
-    """The type, the range and the meaning of a setting.
-
-    Attributes
-    ----------
-    item : type
-        int, float, bool or str.
-    lists : int
-        0 for one item, 1 for a list of items, 2 for a list of lists.
-    optional : bool
-        Whether None is allowed.
-    default : object
-        The value if none is given.
-    """
+    """Type, default, range and meaning of a setting; ``lists`` is 1 for a list, 2 for a list of lists."""
 
     item: type
     lists: int = 0
@@ -115,8 +97,6 @@ class Declared:
             (item,) = (argument for argument in typing.get_args(hint) if argument is not type(None))
         while typing.get_origin(item) is tuple:
             item, lists = typing.get_args(item)[0], lists + 1
-        if item not in _WORDS:
-            raise TypeError(f"A setting cannot have the type {hint!r}.")
         return cls(item, lists, optional, **limits)
 
     @property
@@ -140,14 +120,14 @@ class Declared:
         return "; ".join(filter(None, [self.meaning, self.allowed]))
 
     def validated(self, name: str, value: Any) -> Any:
-        """``value`` as the type has it, or ConfigurationError."""
+        """The value converted to the type, or ConfigurationError."""
         try:
             return None if value is None and self.optional else self._converted(value, self.lists)
         except (TypeError, ValueError, OverflowError):
             one, many = _WORDS[self.item]
             kind = f"a list of {'lists of ' * (self.lists - 1)}{many}" if self.lists else one
             allowed = ", ".join(filter(None, [kind, self.allowed, "or null" if self.optional else ""]))
-            raise ConfigurationError(name, f"is {shown(value)}; it must be {allowed}.") from None
+            raise ConfigurationError(name, f"is {_shown(value)}; it must be {allowed}.") from None
 
     def _converted(self, value: Any, lists: int) -> Any:
         if lists:
@@ -188,8 +168,6 @@ def setting(default: Any = MISSING, *, slot: Registry | None = None, newer: bool
     **limits
         ``above``, ``at_least``, ``at_most`` (numbers), ``choices`` (an iterable) and ``meaning`` (a few words).
     """
-    if newer and default is MISSING:
-        raise TypeError("A newer setting needs a default: stored results do not have it.")
     if "choices" in limits:
         limits["choices"] = tuple(limits["choices"])
     return field(default=default, metadata={"limits": limits, "slot": slot, "newer": newer})
@@ -261,10 +239,10 @@ class Component(Settings):
 
 
 @cache
-def _readers(cls: type[Settings]) -> dict[str, Any]:
+def _readers(cls: type[Settings]) -> dict[str, Callable[[str, Any], Any]]:
     """For each field the function of name and value that validates it."""
     hints = typing.get_type_hints(cls)
-    readers: dict[str, Any] = {}
+    readers: dict[str, Callable[[str, Any], Any]] = {}
     for each in fields(cls):
         hint, slot = hints[each.name], each.metadata.get("slot")
         if slot is not None:
@@ -277,10 +255,8 @@ def _readers(cls: type[Settings]) -> dict[str, Any]:
 
 
 def _nested(kind: type[Settings], name: str, value: Any) -> Settings:
-    if isinstance(value, kind):
-        return value
     try:
-        return kind.from_plain(value)
+        return value if isinstance(value, kind) else kind.from_plain(value)
     except ConfigurationError as error:
         raise error.within(name) from None
 
@@ -301,10 +277,9 @@ def refuse_unknown(names: Iterable[Any], known: list[str], what: str = "setting"
             raise ConfigurationError(str(name), f"is not a {what}{hint}; known: {', '.join(known) or 'none'}.")
 
 
-def shown(value: Any) -> str:
-    """A value as messages show it."""
+def _shown(value: Any) -> str:
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(shown, value)) + "]"
+        return "[" + ", ".join(map(_shown, value)) + "]"
     return json.dumps(value) if value is None or isinstance(value, bool) else repr(value)
 
 

@@ -62,6 +62,7 @@ def test_a_stopped_computation_continues(tmp_path: Path, kind: signal.Signals) -
         assert done.returncode == 130
         assert sentence(done.stderr).startswith(f"Stopped: {len(saved)} of 3 experiments are saved")
     fine(call(*words, cwd=tmp_path))
-    assert {path.stem for path in out.glob("*.parquet")} == names
-    first = Results.load(out / "bigaussian-1.kmeans-radial.parquet")
-    assert first.complete and len(first.provenance["sessions"]) == 2
+    every = {path.stem: Results.load(path) for path in out.glob("*.parquet")}
+    assert set(every) == names and all(results.complete for results in every.values())
+    # at most one was interrupted, and it has the repetitions of both processes
+    assert max(len(results.provenance["sessions"]) for results in every.values()) == 2
