@@ -46,7 +46,7 @@ class MagicParameters(Settings):
     every: int = setting(
         values(4, "record.every")[-1],
         at_least=1,
-        meaning="the decay for the last n is recorded every so many steps",
+        meaning="steps between two records of the decay for the last n",
     )
     seed: int = setting(SEED, at_least=0, meaning="seed of the initial samples and of the batches")
     recompute: int = setting(2, at_least=0, meaning="stored repetitions to compute again, of each experiment")

@@ -66,7 +66,7 @@ class MiniBooNEParameters(Settings):
     step: float = setting(value(5, "descent.step"), above=0, meaning="step γ of the stochastic gradient descent")
     iterations: int = setting(value(5, "descent.iterations"), at_least=1, at_most=10**6, meaning="number of steps T")
     batch_size: int = setting(value(5, "descent.batch_size"), at_least=1, meaning="batch size b")
-    every: int = setting(value(5, "record.every"), at_least=1, meaning="R is evaluated every so many steps")
+    every: int = setting(value(5, "record.every"), at_least=1, meaning="steps between two evaluations of R")
     seed: int = setting(SEED, at_least=0, meaning="seed of the initial sample and of the batches")
     recompute: int = setting(100, at_least=0, meaning="how many of the first steps to compute again")
     timed_steps: int = setting(

@@ -37,7 +37,7 @@ class YourDataParameters(Settings):
     kernel: str = setting("gaussian", choices=KERNEL_NAMES, meaning="the kernel K")
     rho: float | None = setting(None, above=0, meaning="kernel parameter ρ; null for the median rule")
     n: int = setting(20, at_least=1, at_most=10**5, meaning="number of landmark points")
-    method: str = setting("auto", choices=METHODS, meaning="the objective to descend on, or a way to choose points")
+    method: str = setting("auto", choices=METHODS, meaning="the objective to descend on, or a method to choose points")
     start: str = setting("uniform", choices=STARTS, meaning="where a descent begins")
     iterations: int | None = setting(None, at_least=0, at_most=10**7, meaning="number of steps T; null for a usual one")
     seed: int = setting(0, at_least=0, meaning="seed of the initial sample and the batches")

@@ -34,7 +34,7 @@ N, ROWS, TRAIN, SPLITS = 129_592, 5_027, 3_500, 5
 LANDMARKS, KERNEL, STEPS, BATCH_SIZE = 1_000, nl.Gaussian(rho=0.04), 8_000, 200
 #: The paper's step for all rows; a gradient is about as large as the square of their number.
 STEP = 2e-7 * (N / TRAIN) ** 2
-#: R is recorded in the first split every so many steps.
+#: Steps between two records of R, in the first split.
 EVERY = 100
 #: Draws from the stand-in that check the intervals.
 DRAWS = 20
