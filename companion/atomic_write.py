@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,13 @@ def without_temporary(paths: Iterable[Path]) -> list[Path]:
 def write_text(path: Path, content: str) -> None:
     """Write a text in UTF-8 atomically."""
     atomic_write(path, lambda part: part.write_text(content, encoding="utf-8"))
+
+
+def write_rows(path: Path, head: Mapping[str, Any], rows: Iterable[Sequence[Any]]) -> None:
+    """Write a mapping and its ``rows`` as JSON atomically, a line for each row, so that versions can be compared."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = ",\n".join(map(json.dumps, rows))
+    write_text(path, f'{json.dumps(head)[:-1]}, "rows": [\n{lines}\n]}}\n')
 
 
 def write_array(path: Path, values: NDArray[Any]) -> None:

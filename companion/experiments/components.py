@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -77,8 +76,9 @@ class Magic(DataSource):
     ddof: int = setting(0, choices=(0, 1))
 
     def load(self, seed: int) -> nl.datasets.Dataset:
-        """Read the data that the package contains."""
-        return nl.datasets.magic(**self.values())
+        """Call the function of the library that has the same name and the same parameters."""
+        dataset: nl.datasets.Dataset = getattr(nl.datasets, self.kind)(**self.values())
+        return dataset
 
 
 @dataclass(frozen=True)
@@ -88,10 +88,6 @@ class Abalone(Magic):
     kind: ClassVar[str] = "abalone"
     attributes: str = setting("sex", choices=("sex", "rings"))
 
-    def load(self, seed: int) -> nl.datasets.Dataset:
-        """Read the data that the package contains."""
-        return nl.datasets.abalone(**self.values())
-
 
 @dataclass(frozen=True)
 class MiniBooNE(Magic):
@@ -99,10 +95,6 @@ class MiniBooNE(Magic):
 
     kind: ClassVar[str] = "miniboone"
     stand_in: str = setting("auto", choices=("auto", "never", "always"))
-
-    def load(self, seed: int) -> nl.datasets.Dataset:
-        """Map the fetched or named file, or make the stand-in."""
-        return nl.datasets.miniboone(**self.values())
 
 
 @dataclass(frozen=True)
@@ -254,7 +246,7 @@ class Uniform(InitialSample):
     kind: ClassVar[str] = "uniform"
 
     def draw(self, kernel: nl.Kernel, data: Array, n: int, seed: np.random.SeedSequence) -> Array:
-        """n landmark points, a row for each; data that are not chosen are not read."""
+        """Read the chosen rows only."""
         return np.asarray(data[np.random.default_rng(seed).choice(len(data), n, replace=False)], dtype=np.float64)
 
 
@@ -266,7 +258,7 @@ class Chosen(InitialSample):
     by: str = setting(choices=tuple(name for name in STARTS if name != "uniform"))
 
     def draw(self, kernel: nl.Kernel, data: Array, n: int, seed: np.random.SeedSequence) -> Array:
-        """n landmark points, a row for each."""
+        """Call the library."""
         return nl.initial_sample(kernel, data, n, self.by, seed=seed)
 
 
@@ -312,24 +304,19 @@ class Descent(Component, ABC):
         return "R"
 
     @property
-    @abstractmethod
     def steps(self) -> int:
         """The number of steps T; 0 where rules decide."""
+        return getattr(self, "iterations", None) or 0
 
     @abstractmethod
     def descend(
-        self,
-        kernel: nl.Kernel,
-        data: Array,
-        start: Array,
-        seed: np.random.SeedSequence,
-        *,
-        record_every: int,
-        keep_path: bool,
-        constant: float,
-        progress: Callable[[int], None] | None,
+        self, kernel: nl.Kernel, data: Array, start: Array, seed: np.random.SeedSequence, *, constant: float, **how: Any
     ) -> nl.Descent:
-        """Go from S⁽⁰⁾ to S⁽ᵀ⁾, recording R (with the constant) and the path on the way."""
+        """Go from S⁽⁰⁾ to S⁽ᵀ⁾.
+
+        ``how`` has ``record_every``, ``keep_path`` and ``progress`` of :func:`nystrom_lib.gradient_descent`, and
+        ``constant`` is added to R.
+        """
 
 
 @dataclass(frozen=True)
@@ -339,11 +326,6 @@ class GradientDescent(Descent):
     kind: ClassVar[str] = "gd"
     step: float = setting(above=0)
     iterations: int = setting(at_least=0, at_most=10**9)
-
-    @property
-    def steps(self) -> int:
-        """T."""
-        return self.iterations
 
     def descend(
         self, kernel: nl.Kernel, data: Array, start: Array, seed: np.random.SeedSequence, **how: Any
@@ -372,16 +354,15 @@ class Stay(Descent):
 
     kind: ClassVar[str] = "none"
 
-    @property
-    def steps(self) -> int:
-        """None."""
-        return 0
-
     def descend(
         self, kernel: nl.Kernel, data: Array, start: Array, seed: np.random.SeedSequence, **how: Any
     ) -> nl.Descent:
         """The start."""
         return _unrecorded(start, 0)
+
+
+#: What objectives lower of the stored quantities.
+_LOWERED = {nl.RadialSKD.name: "R", nl.WeightedSKD.name: ""}
 
 
 @dataclass(frozen=True)
@@ -395,11 +376,6 @@ class Descend(Descent):
     batch_size: int | None = setting(None, at_least=1)
 
     @property
-    def steps(self) -> int:
-        """T."""
-        return self.iterations
-
-    @property
     def drifts(self) -> bool:
         """Steps that adapt let rounding errors grow."""
         return isinstance(self.rule, nl.Adam | nl.LBFGS)
@@ -407,7 +383,7 @@ class Descend(Descent):
     @property
     def lowers(self) -> str:
         """Its objective, if it is stored."""
-        return _lowered(self.objective)
+        return _LOWERED.get(self.objective, "error")
 
     def descend(
         self, kernel: nl.Kernel, data: Array, start: Array, seed: np.random.SeedSequence, *, constant: float, **how: Any
@@ -428,11 +404,6 @@ class FindLandmarks(Descent):
     iterations: int | None = setting(None, at_least=0, at_most=10**9)
 
     @property
-    def steps(self) -> int:
-        """T, or 0."""
-        return self.iterations or 0
-
-    @property
     def drifts(self) -> bool:
         """Its steps adapt."""
         return True
@@ -440,21 +411,16 @@ class FindLandmarks(Descent):
     @property
     def lowers(self) -> str:
         """The objective of its method."""
-        return _lowered(self.method)
+        return _LOWERED.get(self.method, "error")
 
     def descend(
         self, kernel: nl.Kernel, data: Array, start: Array, seed: np.random.SeedSequence, **how: Any
     ) -> nl.Descent:
         """Nothing is recorded on the way."""
         landmarks = nl.find_landmarks(
-            kernel, data, len(start), method=self.method, iterations=self.iterations, seed=seed, start=start,
-            progress=how.get("progress"),
-        )  # fmt: skip
+            kernel, data, len(start), seed=seed, start=start, progress=how.get("progress"), **self.values()
+        )
         return _unrecorded(landmarks.sample, landmarks.steps)
-
-
-def _lowered(objective: str) -> str:
-    return {nl.RadialSKD.name: "R", nl.WeightedSKD.name: ""}.get(objective, "error")
 
 
 def _unrecorded(sample: Array, steps: int) -> nl.Descent:

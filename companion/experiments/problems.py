@@ -1,4 +1,4 @@
-"""Beyond the paper: eight problems, and what is tried on each, as named experiments.
+"""Beyond the paper: eight problems, and the methods tried on each, as named experiments.
 
 Four of the problems are the paper's own; the other four come with scikit-learn. Every experiment here is stored at full
 scale in ``results/beyond/`` under its name, ``PROBLEM.WAY``.
@@ -42,31 +42,15 @@ M = 11
 
 @dataclass(frozen=True)
 class Problem:
-    """Data, a kernel and a number of landmarks.
-
-    Attributes
-    ----------
-    name, title : str
-        For the command line, and for people.
-    data : DataSource
-        D.
-    N : int
-        How many points that is.
-    rho : float
-        Of the Gaussian kernel.
-    n : int
-        How many landmarks.
-    paper : str or None
-        The paper's experiment with this data, kernel and n.
-    """
+    """Data, a kernel and a number of landmarks."""
 
     name: str
     title: str
     data: DataSource
-    N: int
-    rho: float
+    N: int  #: the number of points
+    rho: float  #: of the Gaussian kernel
     n: int
-    paper: str | None = None
+    paper: str | None = None  #: the paper's experiment with this data, kernel and n
 
     def points(self, most: int | None = None) -> DataSource:
         """D, or a part of it with ``most`` points."""
@@ -100,8 +84,7 @@ def problem(name: str) -> Problem:
 
 # -- what is tried ---------------------------------------------------------------------------------------------
 
-#: The library's starts, as they were when the questions about them were written down: the stored results are of these,
-#: and a newer one may join them here, where it has to be computed.
+#: The starts of which results are stored.
 TRIED_STARTS = ("uniform", "kmeans++", "kmeans", "rpcholesky", "greedy", "herding", "leverage")
 #: scikit-learn's ways to choose points, by the names they have here.
 CENTRES: Mapping[str, ScikitLearnCentres] = {
@@ -143,8 +126,8 @@ def descent_by(method: str, iterations: int | None = None) -> Descent:
 
 # -- the descents of chapter "descents" ------------------------------------------------------------------------
 
-#: Steps, looks on the way, and γ of the scale-free rule in units of n/ρ, one number for all problems: a landmark has a
-#: share 1/n in T₁, and the curvature of log K² is 4ρ.
+#: Steps, steps between records, and γ of the scale-free rule in units of n/ρ, one number for all problems: a landmark
+#: has a share 1/n in T₁, and the curvature of log K² is 4ρ.
 STEPS, EVERY, FREE_STEP = 1_000, 20, 0.1
 EXACT = ("bigaussian-1", "bigaussian-16", "abalone")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,31 +24,16 @@ LARGEST_MATRIX_BYTES = 2**30
 
 @dataclass(frozen=True)
 class Problem:
-    """What all repetitions of an experiment share.
-
-    Attributes
-    ----------
-    experiment : Experiment
-        What is asked.
-    dataset : Dataset
-        D.
-    kernel
-        K, as the library has it.
-    matrix : array or None
-        The N × N matrix, where the criteria need it and it is small enough to keep.
-    constants : mapping
-        ``squared_norm`` (‖K‖_F²) and the best rank-n errors by norm, as far as they are asked for.
-    """
+    """What all repetitions of an experiment share."""
 
     experiment: Experiment
     dataset: nl.datasets.Dataset
-    kernel: nl.Kernel
-    matrix: Array | None
-    constants: Mapping[str, float] = field(default_factory=dict)
+    matrix: Array | None  #: K, where the criteria need it and it is small enough to keep
+    constants: Mapping[str, float]  #: ``squared_norm`` (‖K‖_F²) and the best rank-n errors by norm, as asked for
 
 
 def load_data(experiment: Experiment, dataset: nl.datasets.Dataset | None = None) -> nl.datasets.Dataset:
-    """The data of an experiment, if they are not given."""
+    """The data of an experiment, unless they are given."""
     if dataset is None:
         dataset = experiment.data.load(experiment.seed)
     if experiment.n > dataset.N:
@@ -62,26 +47,15 @@ def prepare(
     constants: Mapping[str, float] | None = None,
 ) -> Problem:
     """Everything that is done once: data, K if it is worth keeping, and the constants unless they are known."""
-    dataset = load_data(experiment, dataset)
-    kernel = experiment.kernel
-    keeps = set(experiment.norms) - {"trace"} and 8 * dataset.N**2 <= LARGEST_MATRIX_BYTES
+    dataset, kernel, norms = load_data(experiment, dataset), experiment.kernel, experiment.norms
+    keeps = set(norms) - {"trace"} and 8 * dataset.N**2 <= LARGEST_MATRIX_BYTES
     matrix = kernel.matrix(dataset.X) if keeps else None
     if constants is None:
-        constants = compute_constants(experiment, dataset, kernel, matrix)
-    return Problem(experiment, dataset, kernel, matrix, constants)
-
-
-def compute_constants(
-    experiment: Experiment, dataset: nl.datasets.Dataset, kernel: nl.Kernel, matrix: Array | None
-) -> dict[str, float]:
-    """‖K‖_F² and the best rank-n errors, as far as the experiment asks for them."""
-    constants = {}
-    if experiment.constant:
-        constants["squared_norm"] = sums.squared_norm(kernel, dataset.X)
-    if experiment.factors and experiment.norms:
-        best = nl.best_rank_errors(kernel, dataset.X, experiment.n, norms=experiment.norms, matrix=matrix)
-        constants |= {norm: float(getattr(best, norm)) for norm in experiment.norms}
-    return constants
+        constants = {"squared_norm": sums.squared_norm(kernel, dataset.X)} if experiment.constant else {}
+        if experiment.factors and norms:
+            best = nl.best_rank_errors(kernel, dataset.X, experiment.n, norms=norms, matrix=matrix)
+            constants = {**constants, **{norm: float(getattr(best, norm)) for norm in norms}}
+    return Problem(experiment, dataset, matrix, constants)
 
 
 def repetition(problem: Problem, j: int, progress: Callable[[int], None] | None = None) -> Outcome:
@@ -104,13 +78,13 @@ def repetition(problem: Problem, j: int, progress: Callable[[int], None] | None 
     experiment, data, record = problem.experiment, problem.dataset.X, problem.experiment.record
     recorded = j in record.repetitions
     start = experiment.initial.draw(
-        problem.kernel, data, experiment.n, seed_for(experiment.seed, Axis.INITIAL_SAMPLE, j)
+        experiment.kernel, data, experiment.n, seed_for(experiment.seed, Axis.INITIAL_SAMPLE, j)
     )
     numbers = _measured(problem, start, "initial")
     began = time.perf_counter()
     try:
         descent = experiment.descent.descend(
-            problem.kernel,
+            experiment.kernel,
             data,
             start,
             seed_for(experiment.seed, Axis.BATCHES, j),
@@ -129,9 +103,9 @@ def repetition(problem: Problem, j: int, progress: Callable[[int], None] | None 
 def _measured(problem: Problem, sample: Array, stage: str) -> dict[str, float]:
     """R, the norms of K − K̂(S), its factors and the rank of K_S."""
     experiment, constants = problem.experiment, problem.constants
-    measured = {"R": sums.radial_skd(problem.kernel, problem.dataset.X, sample, constants.get("squared_norm"))}
+    measured = {"R": sums.radial_skd(experiment.kernel, problem.dataset.X, sample, constants.get("squared_norm"))}
     if experiment.norms:
-        errors = sums.nystrom_errors(problem.kernel, problem.dataset.X, sample, experiment.norms, problem.matrix)
+        errors = sums.nystrom_errors(experiment.kernel, problem.dataset.X, sample, experiment.norms, problem.matrix)
         measured |= errors
         measured |= {FACTORS[norm]: errors[norm] / constants[norm] for norm in experiment.norms if norm in constants}
     return {f"{name}.{stage}": value for name, value in measured.items()}

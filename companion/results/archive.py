@@ -1,4 +1,4 @@
-"""What lies on disk at full scale, each read once: results of experiments, timings, the benchmark."""
+"""The stored results at full scale, each read once: of experiments, timings and the benchmark."""
 
 from __future__ import annotations
 
@@ -36,47 +36,48 @@ class Archive:
         """Those of the named experiments that have no complete results here."""
         return [name for name in names if self.results(name) is None]
 
+    def _content(self, path: str) -> dict[str, Any] | None:
+        """A mapping stored as JSON, None if there is no such file."""
+        file = self.folder / path
+        if not file.is_file():
+            return None
+        try:
+            content = json.loads(file.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise DamagedResultsError(f"The file {file} is damaged: {error}.") from error
+        if not isinstance(content, dict):
+            raise DamagedResultsError(f"The file {file} is damaged: it holds no mapping.")
+        return content
+
     def timings(self) -> dict[str, Any] | None:
-        """MiniBooNE's timings: ``machine``, and under ``ours`` and ``plain_c`` seconds by name."""
-        return _json(self.folder / "miniboone_timings.json")
+        """MiniBooNE's timings."""
+        return self._content("miniboone_timings.json")
 
     def later_checks(self) -> dict[str, Any] | None:
         """The rows that ``python -m companion.claims.later`` computed, by claim."""
-        return _json(self.folder / "later_checks.json")
+        return self._content("later_checks.json")
 
     def direct_descent(self) -> dict[str, Any] | None:
-        """Descents on the trace error beside descents on R, timed: ``machine``, and ``problems`` by name."""
-        return _json(self.folder / "direct_descent.json")
+        """Descents on the trace error beside descents on R, timed."""
+        return self._content("direct_descent.json")
 
     def second_thread(self) -> dict[str, Any] | None:
-        """Descents on one thread, on two, and two at a time: ``machine``, and ``problems`` by title."""
-        return _json(self.folder / "beyond" / "second_thread.json")
+        """Descents on one thread, on two, and two at a time."""
+        return self._content("beyond/second_thread.json")
 
     def cluster_timings(self) -> dict[str, Any] | None:
-        """What the parts of a pass over the data take on a cluster: ``machine``, and seconds by name."""
-        return _json(self.folder / "cluster_timings.json")
+        """What the parts of a pass over the data take on a cluster."""
+        return self._content("cluster_timings.json")
 
     def large_data(self) -> dict[str, Any] | None:
-        """The benchmark of 10⁴ to 10⁸ points: ``machine``, and a mapping for each of ``sizes``."""
-        return _json(self.folder.parent / "benchmarks" / "results" / "large.json")
+        """The benchmark of 10⁴ to 10⁸ points."""
+        return self._content("../benchmarks/results/large.json")
 
     def many_landmarks(self) -> dict[str, Any] | None:
-        """The benchmark of up to 100,000 landmarks: ``machine``, and a mapping for each of ``sizes``."""
-        return _json(self.folder.parent / "benchmarks" / "results" / "many_landmarks.json")
+        """The benchmark of up to 100,000 landmarks."""
+        return self._content("../benchmarks/results/many_landmarks.json")
 
     def benchmark(self) -> dict[str, Any] | None:
         """The committed benchmark at full size."""
-        benchmark = _json(self.folder.parent / "benchmarks" / "results" / "results.json")
+        benchmark = self._content("../benchmarks/results/results.json")
         return None if benchmark is None or benchmark.get("quick") else benchmark
-
-
-def _json(path: Path) -> dict[str, Any] | None:
-    if not path.is_file():
-        return None
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise DamagedResultsError(f"The file {path} is damaged: {error}.") from error
-    if not isinstance(content, dict):
-        raise DamagedResultsError(f"The file {path} is damaged: it holds no mapping.")
-    return content

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,11 +15,6 @@ from ..wording import FACTORS
 from .table import QUANTITIES, Results
 from .tolerances import Tolerance, tolerance_after_drift, tolerance_for
 
-#: The columns of a comparison.
-COMPARED = (
-    "quantity", "stage", "repetitions", "difference", "repetition", "found", "stored", "tolerance", "within", "reason"
-)  # fmt: skip
-
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
@@ -30,15 +25,9 @@ class Comparison:
     table : DataFrame
         For each quantity and stage: on how many repetitions, the largest difference, where, the tolerance and why
         it is what it is, and whether the difference is within it.
-    notes : tuple of str
-        What differs besides numbers: settings, data, repetitions that only one of the two has.
-    recomputed : tuple of int
-        The repetitions that were computed again for it, if any.
     """
 
     table: pd.DataFrame
-    notes: tuple[str, ...] = ()
-    recomputed: tuple[int, ...] = ()
 
     @property
     def agree(self) -> bool:
@@ -58,43 +47,13 @@ class Comparison:
         return self
 
     def __str__(self) -> str:
-        verdict = "agree" if self.agree else "DIFFER"
         shown = self.table.drop(columns=["reason", "stored", "found"]).to_string(index=False)
-        return "\n".join([f"The results {verdict}.", shown, *self.notes])
+        return f"The results {'agree' if self.agree else 'DIFFER'}.\n{shown}"
 
 
 def compare(found: Results, stored: Results) -> Comparison:
-    """Compare the repetitions that two sets of results have in common, within the stated tolerances.
-
-    Returns
-    -------
-    Comparison
-        What differs, and by how much of what is tolerated.
-    """
-    return Comparison(differences(found.outcomes, stored.outcomes, stored), tuple(_unlike(found, stored)))
-
-
-def _unlike(found: Results, stored: Results) -> Iterable[str]:
-    ours, theirs = _flat(found.provenance["experiment"]), _flat(stored.provenance["experiment"])
-    for name in sorted({*ours, *theirs}):
-        if ours.get(name) != theirs.get(name):
-            yield f"{name}: {ours.get(name)!r} against {theirs.get(name)!r}"
-    if found.provenance["data"]["sha256"] != stored.provenance["data"]["sha256"]:
-        yield f"other data: {found.provenance['data']['name']} against {stored.provenance['data']['name']}"
-    for one, other, which in ((found, stored, "first"), (stored, found, "second")):
-        missing = set(one.outcomes) - set(other.outcomes)
-        if missing:
-            yield f"{len(missing)} repetitions are in the {which} only"
-
-
-def _flat(plain: Any, prefix: str = "") -> dict[str, Any]:
-    if not isinstance(plain, dict):
-        return {prefix: plain}
-    return {
-        name: value
-        for key, item in plain.items()
-        for name, value in _flat(item, f"{prefix}.{key}" if prefix else key).items()
-    }
+    """Compare the repetitions that two sets of results have in common, within the stated tolerances."""
+    return Comparison(differences(found.outcomes, stored.outcomes, stored))
 
 
 def differences(found: Mapping[int, Outcome], stored: Mapping[int, Outcome], results: Results) -> pd.DataFrame:
@@ -104,25 +63,38 @@ def differences(found: Mapping[int, Outcome], stored: Mapping[int, Outcome], res
     rows = []
     for name in sorted({name for outcome in both for name in outcome.numbers}, key=_column_order):
         quantity, _, stage = name.partition(".")
-        pairs = [(j, found[j].numbers.get(name, np.nan), stored[j].numbers.get(name, np.nan)) for j in common]
         if quantity not in TIMINGS:
+            pairs = [(j, found[j].numbers.get(name, np.nan), stored[j].numbers.get(name, np.nan)) for j in common]
             rows.append(row(quantity, stage, pairs, results))
-    # where rounding grows, the ways part long before the ends do
+    # Where rounding errors grow, paths part long before their ends do.
     arrays = set() if results.experiment.descent.drifts else {name for outcome in both for name in outcome.arrays}
     for name in sorted(arrays):
         pairs = [pair for j in common for pair in _elements(j, found[j].arrays.get(name), stored[j].arrays.get(name))]
         rows.append(row(name, STAGES[-1], pairs, results))
-    return pd.DataFrame(rows, columns=COMPARED)
+    return pd.DataFrame(rows)
 
 
 def row(quantity: str, stage: str, pairs: list[tuple[int, float, float]], results: Results) -> dict[str, Any]:
-    """One row of that table, from (repetition, found, stored) of each repetition."""
+    """One row of that table: of (repetition, found, stored) the one furthest beyond, or nearest to, what is allowed."""
     tolerance = _after_drift(quantity, stage, results) or tolerance_for(quantity, results.constants)
-    return {"quantity": quantity, "stage": stage, **_worst(pairs, tolerance)}
+    there = [pair for pair in pairs if not (np.isnan(pair[1]) and np.isnan(pair[2]))]
+    j, found, stored = max(there, key=lambda pair: tolerance.excess(pair[1], pair[2]))
+    return {
+        "quantity": quantity,
+        "stage": stage,
+        "repetitions": len({pair[0] for pair in there}),
+        "difference": abs(found - stored),
+        "repetition": j,
+        "found": found,
+        "stored": stored,
+        "tolerance": str(tolerance),
+        "within": tolerance.excess(found, stored) <= 1.0,
+        "reason": tolerance.reason,
+    }
 
 
 def _after_drift(quantity: str, stage: str, results: Results) -> Tolerance | None:
-    """What is allowed where rounding grew, at this stage or before it; None where it did not."""
+    """What is allowed where rounding errors grew, at this stage or before it; None where they did not."""
     initial, descent = results.experiment.initial, results.experiment.descent
     if initial.drifts and stage in STAGES:
         return tolerance_after_drift(quantity, lowered=False)
@@ -141,22 +113,6 @@ def _elements(j: int, found: Array | None, stored: Array | None) -> list[tuple[i
     if found is None or stored is None or found.shape != stored.shape:
         return [(j, np.nan, 0.0)]
     return [(j, float(a), float(b)) for a, b in zip(found.ravel(), stored.ravel(), strict=True)]
-
-
-def _worst(pairs: list[tuple[int, float, float]], tolerance: Tolerance) -> dict[str, Any]:
-    """The pair that is furthest beyond, or nearest to, what is allowed."""
-    there = [pair for pair in pairs if not (np.isnan(pair[1]) and np.isnan(pair[2]))]
-    j, found, stored = max(there, key=lambda pair: tolerance.excess(pair[1], pair[2]))
-    return {
-        "repetitions": len({pair[0] for pair in there}),
-        "difference": abs(found - stored),
-        "repetition": j,
-        "found": found,
-        "stored": stored,
-        "tolerance": str(tolerance),
-        "within": tolerance.excess(found, stored) <= 1.0,
-        "reason": tolerance.reason,
-    }
 
 
 def _column_order(name: str) -> tuple[int, str, int]:

@@ -1,4 +1,4 @@
-"""Results in a few numbers: medians before and after, what was gained, and how far apart the optimised samples are."""
+"""Results in a few numbers: medians before and after the descent, what was gained, and how far samples lie apart."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from ..experiments.outcome import STAGES, Array
 from ..wording import WRITTEN, number
@@ -23,19 +22,13 @@ class Change:
 
     @property
     def medians(self) -> tuple[float, float]:
-        """The median before and the median after."""
+        """The median before and the median after; a descent that diverged has no criterion after it."""
         return _median(self.before), _median(self.after)
 
     @property
-    def better(self) -> NDArray[np.bool_]:
-        """In which repetitions the criterion is smaller after than before."""
-        smaller: NDArray[np.bool_] = self.after < self.before
-        return smaller
-
-    @property
     def improved(self) -> float:
-        """The share of these repetitions."""
-        return float(self.better.mean())
+        """The share of the repetitions in which the criterion is smaller after than before."""
+        return float((self.after < self.before).mean())
 
     @property
     def kept(self) -> float:
@@ -44,14 +37,15 @@ class Change:
 
 
 def change(results: Results, criterion: str, diverged: float = np.nan) -> Change:
-    """A criterion before and after; ``diverged`` stands for what a descent that diverged does not have."""
-    before, after = (_values(results, criterion, stage) for stage in STAGES)
+    """A criterion before and after; ``diverged`` replaces what a descent that diverged does not have."""
+    table = results.table
+    before, after = (table.loc[table["stage"] == stage, criterion].to_numpy(dtype=float) for stage in STAGES)
     return Change(before, np.where(np.isnan(after), diverged, after))
 
 
 def median(results: Results, criterion: str, stage: str) -> float:
     """The median of a criterion over the repetitions."""
-    return _median(_values(results, criterion, stage))
+    return change(results, criterion).medians[STAGES.index(stage)]
 
 
 def gain(results: Results, criterion: str) -> float:
@@ -60,9 +54,12 @@ def gain(results: Results, criterion: str) -> float:
     return before / after
 
 
-def spread(results: Results, criterion: str, stage: str = "optimised") -> float:
-    """How far apart the samples are in quality."""
-    values = _values(results, criterion, stage)
+def spread(results: Results, criterion: str) -> float:
+    """The interquartile range of the optimised samples over their median."""
+    return _spread(change(results, criterion).after)
+
+
+def _spread(values: Array) -> float:
     return spread_of(values[~np.isnan(values)])
 
 
@@ -79,7 +76,7 @@ def spread_of(values: Array) -> float:
 
 
 def quantile(values: Array, q: float) -> float:
-    """The quantile; infinite values, of which there is no mean, count as they are."""
+    """The quantile without interpolation, so that infinite values are allowed."""
     return float(np.quantile(values, q, method="inverted_cdf"))
 
 
@@ -98,67 +95,41 @@ def rank_correlation(one: Array, other: Array) -> float:
 def check_first(results: Results, initial: float, optimised: float, tolerance: float = 1e-9) -> None:
     """Refuse two values of R that are not those of the first repetition; the tolerance is a share of ‖K‖_F²."""
     stored = results.table.query("repetition == 0").set_index("stage")["R"]
-    for stage, found in (("initial", initial), ("optimised", optimised)):
+    for stage, found in zip(STAGES, (initial, optimised), strict=True):
         if not abs(found - stored[stage]) <= tolerance * results.constants["squared_norm"]:
             raise ArithmeticError(f"R of the {stage} sample is {found}; the stored results have {stored[stage]}.")
 
 
 def medians(rows: Iterable[tuple[str, Results]], criteria: Sequence[str]) -> pd.DataFrame:
-    """A row for each experiment and criterion.
+    """A row for each experiment, with its name, and criterion, a column of the results' tables."""
+    return pd.DataFrame([_row(name, each, change(results, each)) for name, results in rows for each in criteria])
 
-    Parameters
-    ----------
-    rows : iterable of (str, Results)
-        What to call each experiment, and its results.
-    criteria : sequence of str
-        Columns of the results' tables.
-    """
-    return pd.DataFrame(
-        [
-            {
-                "": name,
-                "criterion": WRITTEN[criterion],
-                "median before": median(results, criterion, "initial"),
-                "median after": median(results, criterion, "optimised"),
-                "before / after": gain(results, criterion),
-                "IQR / median before": spread(results, criterion, "initial"),
-                "IQR / median after": spread(results, criterion),
-                "improved": f"{100 * improved(results, criterion):.4g} %",
-            }
-            for name, results in rows
-            for criterion in criteria
-        ]
-    )
+
+def _row(name: str, criterion: str, found: Change) -> dict[str, object]:
+    before, after = found.medians
+    return {
+        "": name,
+        "criterion": WRITTEN[criterion],
+        "median before": before,
+        "median after": after,
+        "before / after": before / after,
+        "IQR / median before": _spread(found.before),
+        "IQR / median after": _spread(found.after),
+        "improved": f"{100 * found.improved:.4g} %",
+    }
 
 
 def medians_in_short(rows: Iterable[tuple[str, Results]], criteria: Sequence[str]) -> pd.DataFrame:
-    """A row for each experiment and a column for each criterion: the median before and the median after.
-
-    Parameters
-    ----------
-    rows, criteria
-        As in :func:`medians`.
-    """
+    """A row for each experiment and a column for each criterion: the median before and the median after."""
     return pd.DataFrame(
         [
-            {
-                "median before → after": name,
-                **{
-                    f"of {WRITTEN[criterion]}": " → ".join(map(number, change(results, criterion).medians))
-                    for criterion in criteria
-                },
-            }
+            {"median before → after": name}
+            | {f"of {WRITTEN[each]}": " → ".join(map(number, change(results, each).medians)) for each in criteria}
             for name, results in rows
         ]
     )
 
 
 def _median(values: Array) -> float:
-    """Of what there is; NaN, without a warning, if that is nothing."""
     there = values[~np.isnan(values)]
     return float(np.median(there)) if len(there) else np.nan
-
-
-def _values(results: Results, criterion: str, stage: str) -> Array:
-    table = results.table
-    return np.asarray(table.loc[table["stage"] == stage, criterion], dtype=float)

@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -163,6 +163,20 @@ class Results:
         if version != FORMAT:
             raise DamagedResultsError(f"The results file {path} has format {version}; this version reads {FORMAT}.")
         return results
+
+
+def read_provenance(path: Path) -> dict[str, Any]:
+    """The provenance of a results file, from its footer alone."""
+    return _footer(path, path.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=1024)
+def _footer(path: Path, changed: int) -> dict[str, Any]:
+    try:
+        provenance: dict[str, Any] = json.loads(pq.read_schema(path).metadata[KEY])["provenance"]
+    except (OSError, KeyError, ValueError, TypeError, pa.ArrowException):
+        provenance = Results.load(path).provenance  # raises an error that describes the damage
+    return provenance
 
 
 def _outcomes(table: pa.Table, origin: Mapping[str, Any]) -> dict[int, Outcome]:

@@ -11,12 +11,10 @@ import hashlib
 import importlib
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache, partial
-from importlib.util import find_spec
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +23,7 @@ from threadpoolctl import threadpool_limits
 
 import nystrom_lib as nl
 
-from ..atomic_write import write_text
+from ..atomic_write import write_rows
 from ..choices import STARTS
 from ..experiments.components import Stay
 from ..experiments.outcome import Array
@@ -37,56 +35,31 @@ from ..results import provenance
 from .engine import compute
 from .runner import shared_constants
 
-# -- methods of other packages ---------------------------------------------------------------------------------
-
-
-class Other(NamedTuple):
-    """A method of another package, tried where that is installed."""
-
-    module: str  #: what is imported
-    package: str  #: what is installed
-    draw: Callable[[Array, int, np.random.SeedSequence], Array]  #: n points from data and a seed
-
-
-def _faiss(data: Array, n: int, seed: np.random.SeedSequence) -> Array:
-    """The centres of Faiss's k-means with its defaults: 25 rounds in single precision."""
-    faiss = importlib.import_module("faiss")
-    number = int(seed.generate_state(1)[0] % 2**31)
-    means = faiss.Kmeans(data.shape[1], n, seed=number, min_points_per_centroid=1)
-    means.train(np.ascontiguousarray(data, dtype=np.float32))
-    return np.asarray(means.centroids, dtype=np.float64)
-
-
-#: By the name the arena shows.
-OTHERS: Mapping[str, Other] = {"Faiss": Other("faiss", "faiss-cpu", _faiss)}
-
-
-def installed() -> dict[str, str]:
-    """Those that are installed, each with its version."""
-    return {
-        name: provenance.version(each.package) or "" for name, each in OTHERS.items() if find_spec(each.module)
-    }
-
-
-# -- trials ----------------------------------------------------------------------------------------------------
-
-#: Of each way, with each budget.
+#: Of each method, with each budget.
 REPETITIONS = 11
 #: Seconds given.
 BUDGETS = (0.1, 0.3, 1.0, 3.0, 10.0)
-#: The ways that take a budget, by the method of find_landmarks.
+#: The descents, which take a budget, by the method of find_landmarks.
 DESCENTS: Mapping[str, str] = {"trace": "auto", "radial": "radial-skd", "weighted": "weighted-skd"}
-#: The ways that end of themselves.
+
+
+def installed() -> dict[str, str]:
+    """Faiss's version, if it is installed: other packages are tried where they are."""
+    version = provenance.version("faiss-cpu")
+    return {} if version is None else {"Faiss": version}
+
+
+#: The methods that end of themselves.
 ENDING = (*TRIED_STARTS, *CENTRES, *installed())
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One way on one problem, once."""
+    """One method on one problem, once."""
 
     problem: str
-    way: str
-    budget: float | None  #: seconds given, None for what ends of itself
+    way: str  #: the method
+    budget: float | None  #: seconds given, None for a method that ends of itself
     repetition: int
 
 
@@ -98,17 +71,16 @@ class Terms(NamedTuple):
     seed: int = SEED  #: of data and starts
 
 
-WHOLE = Terms()
+ALL = Terms()
 
 
 def trials(
-    problems: Iterable[str] = tuple(PROBLEMS),
-    budgets: Mapping[float, int] = MappingProxyType(dict.fromkeys(BUDGETS, REPETITIONS)),
+    problems: Sequence[str],
+    budgets: Mapping[float, int],
     repetitions: int = REPETITIONS,
     ending: Sequence[str] = ENDING,
 ) -> Iterator[Trial]:
     """All of them, the quick ones of every problem first; ``budgets`` has the repetitions of each."""
-    problems = list(problems)
     for problem in problems:
         for way in ending:
             yield from (Trial(problem, way, None, j) for j in range(repetitions))
@@ -117,32 +89,22 @@ def trials(
             yield from (Trial(problem, way, budget, j) for j in range(count) for way in DESCENTS)
 
 
-def attempt(trial: Trial, best: float, terms: Terms = WHOLE) -> dict[str, Any]:
-    """Do it, and give its seconds, its steps and its E_tr.
-
-    Parameters
-    ----------
-    trial : Trial
-        What to do.
-    best : float
-        The best rank-n trace error of the problem.
-    terms : Terms, optional
-        Of how many points, landmarks and from which seed; by default all.
-    """
+def attempt(trial: Trial, best: float, terms: Terms = ALL) -> dict[str, Any]:
+    """Seconds, steps and E_tr of a trial, given the best rank-n trace error of its problem."""
     kernel, data, n = _posed(trial.problem, terms)
-    _warmed(trial.problem, trial.way, terms)
+    _warm_up(trial.problem, trial.way, terms)
     with nl.threads(1), threadpool_limits(1):
         began = time.perf_counter()
-        sample, steps = _done(trial, kernel, data, n, terms.seed)
+        sample, steps = _landmarks(trial, kernel, data, n, terms.seed)
         seconds = time.perf_counter() - began
         error = float(nl.nystrom_errors(kernel, data, sample, ("trace",)).trace)
     return {**asdict(trial), "seconds": seconds, "steps": steps, "E_tr": error / best}
 
 
-def _done(trial: Trial, kernel: nl.Kernel, data: Array, n: int, number: int) -> tuple[Array, int]:
+def _landmarks(trial: Trial, kernel: nl.Kernel, data: Array, n: int, number: int) -> tuple[Array, int]:
     seed = seed_for(number, Axis.INITIAL_SAMPLE, trial.repetition)
-    if trial.way in OTHERS:
-        return OTHERS[trial.way].draw(data, n, seed), 0
+    if trial.way == "Faiss":
+        return _faiss(data, n, seed), 0
     if trial.way in CENTRES:
         return start(trial.way).draw(kernel, data, n, seed), 0
     if trial.way in STARTS:
@@ -150,6 +112,15 @@ def _done(trial: Trial, kernel: nl.Kernel, data: Array, n: int, number: int) -> 
     method = DESCENTS[trial.way]
     landmarks = nl.find_landmarks(kernel, data, n, method=method, seconds=trial.budget, seed=seed)
     return landmarks.sample, landmarks.steps
+
+
+def _faiss(data: Array, n: int, seed: np.random.SeedSequence) -> Array:
+    """The centres of Faiss's k-means with its defaults: 25 rounds in single precision."""
+    faiss = importlib.import_module("faiss")
+    number = int(seed.generate_state(1)[0] % 2**31)
+    means = faiss.Kmeans(data.shape[1], n, seed=number, min_points_per_centroid=1)
+    means.train(np.ascontiguousarray(data, dtype=np.float32))
+    return np.asarray(means.centroids, dtype=np.float64)
 
 
 @cache
@@ -160,17 +131,17 @@ def _posed(problem: str, terms: Terms) -> tuple[nl.Kernel, Array, int]:
 
 
 @cache
-def _warmed(problem: str, way: str, terms: Terms) -> None:
+def _warm_up(problem: str, way: str, terms: Terms) -> None:
     """Once without the clock: compiled code is read from its cache, and libraries are loaded."""
     kernel, data, n = _posed(problem, terms)
     with nl.threads(1), threadpool_limits(1):
         if way in DESCENTS:
             nl.find_landmarks(kernel, data, n, method=DESCENTS[way], iterations=2, seconds=60.0)
         else:
-            _done(Trial(problem, way, None, 0), kernel, data[:500], min(n, 50), 0)
+            _landmarks(Trial(problem, way, None, 0), kernel, data[:500], min(n, 50), 0)
 
 
-def best_errors(problems: Iterable[str], terms: Terms = WHOLE) -> dict[str, float]:
+def best_errors(problems: Iterable[str], terms: Terms = ALL) -> dict[str, float]:
     """The best rank-n trace error of each problem."""
     errors = {}
     for problem in problems:
@@ -191,28 +162,9 @@ def known_best(problems: Iterable[str], results: Path) -> dict[str, float]:
 
 
 def hold(
-    chosen: Sequence[Trial],
-    best: Mapping[str, float],
-    folder: Path,
-    *,
-    terms: Terms = WHOLE,
-    progress: bool = False,
+    chosen: Sequence[Trial], best: Mapping[str, float], folder: Path, *, terms: Terms = ALL, progress: bool = False
 ) -> pd.DataFrame:
-    """Try what is not stored yet from the present code, one trial after the other, and return all that was asked for.
-
-    Parameters
-    ----------
-    chosen : sequence of Trial
-        What to try.
-    best : mapping
-        From :func:`best_errors`.
-    folder : Path
-        Where finished trials are stored.
-    terms : Terms, optional
-        Of how many points, landmarks and from which seed; by default all.
-    progress : bool
-        Show a progress bar where there is a terminal?
-    """
+    """Run the trials that are not stored in the folder, one after the other, and return all; ``best`` by problem."""
     here = provenance.environment()
     # Trials of other code, of another processor or on other terms are not put into one table with ours.
     conditions = json.dumps([here["library"], here["commit"], here["dirty"], here["cpu"], *terms])
@@ -226,20 +178,18 @@ def _tried(best: Mapping[str, float], terms: Terms, trial: Trial, _: object) -> 
     return attempt(trial, best[trial.problem], terms)
 
 
+COLUMNS = ["problem", "way", "budget", "repetition", "seconds", "steps", "E_tr"]
+
+
 def save(table: pd.DataFrame, path: Path) -> Path:
-    """The table and the machine it was measured on, as JSON, a line for each trial."""
+    """Write the table and the machine it was measured on as JSON, a line for each trial."""
     machine = provenance.session(threads={"trials": 1, "each": 1}, others=installed())
     rows = [
-        json.dumps([*row[:4], round(row[4], 4), row[5], float(f"{row[6]:.8g}")])
+        [*row[:4], round(row[4], 4), row[5], float(f"{row[6]:.8g}")]
         for row in table[COLUMNS].astype(object).where(table[COLUMNS].notna(), None).itertuples(index=False)
     ]
-    head = json.dumps({"machine": machine, "columns": COLUMNS})[:-1]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_text(path, head + ', "rows": [\n' + ",\n".join(rows) + "\n]}\n")
+    write_rows(path, {"machine": machine, "columns": COLUMNS}, rows)
     return path
-
-
-COLUMNS = ["problem", "way", "budget", "repetition", "seconds", "steps", "E_tr"]
 
 
 def load(path: Path) -> tuple[pd.DataFrame, dict[str, Any]]:

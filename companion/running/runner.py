@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
-
-import pyarrow.parquet as pq
 
 import nystrom_lib as nl
 
@@ -20,8 +17,7 @@ from ..experiments.config import Experiment
 from ..experiments.outcome import Outcome
 from ..experiments.protocol import Problem, load_data, prepare, repetition
 from ..results import provenance
-from ..results.table import KEY, Results
-from ..settings import canonical_json
+from ..results.table import Results, read_provenance
 from .engine import compute, count, interruptible, load, sessions, store
 
 _CONSTANTS = "_constants"
@@ -140,20 +136,10 @@ def _constants(experiment: Experiment, dataset: nl.datasets.Dataset, threads: in
 def shared_constants(experiment: Experiment, sha256: str, folders: Iterable[Path]) -> dict[str, float] | None:
     """The constants an experiment asks for, from results that have them all; None if no results do."""
     asked = {*(experiment.norms if experiment.factors else ()), *(("squared_norm",) if experiment.constant else ())}
+    ours = experiment.to_plain()
     for path in (path for folder in folders for path in without_temporary(folder.glob("*.parquet"))):
-        origin = _origin(path, path.stat().st_mtime_ns)
-        same = origin["data"]["sha256"] == sha256 and _matrix(origin["experiment"]) == _matrix(experiment.to_plain())
-        if same and asked <= set(origin["constants"]):
+        origin = read_provenance(path)
+        same = all(origin["experiment"][name] == ours[name] for name in ("kernel", "n"))
+        if same and origin["data"]["sha256"] == sha256 and asked <= set(origin["constants"]):
             return {name: value for name, value in origin["constants"].items() if name in asked}
     return None
-
-
-def _matrix(plain: Mapping[str, Any]) -> str:
-    """What the constants depend on, besides the data."""
-    return canonical_json([plain["kernel"], plain["n"]])
-
-
-@lru_cache(maxsize=1024)
-def _origin(path: Path, changed: int) -> dict[str, Any]:
-    origin: dict[str, Any] = json.loads(pq.read_schema(path).metadata[KEY])["provenance"]
-    return origin

@@ -1,27 +1,23 @@
-"""Results stored at full scale: found by what they are results of, and checked before they are shown."""
+"""Results stored at full scale: found by their experiment, and checked before they are shown."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from nystrom_lib.datasets import Dataset
 
 from ..atomic_write import without_temporary
 from ..experiments.components import DataSource
 from ..experiments.config import Experiment
-from ..results.table import KEY, Results
-from .verifying import verify
+from ..results.table import Results, read_provenance
+from .verifying import some_of, verify
 
 
 @dataclass(frozen=True)
 class Stored:
-    """Stored results, what they are called, and the data they are of."""
+    """Stored results, their name, and their data."""
 
     name: str
     results: Results
@@ -31,8 +27,9 @@ class Stored:
         """Compute ``count`` repetitions again, raise VerificationError if they differ, and say which these were."""
         if count == 0:
             return "none"
-        comparison = verify(self.results, count, dataset=self.dataset, threads=threads).check()
-        return ", ".join(map(str, comparison.recomputed))
+        chosen = some_of(sorted(self.results.outcomes), count)
+        verify(self.results, chosen, dataset=self.dataset, threads=threads).check()
+        return ", ".join(map(str, chosen))
 
 
 def find(experiment: Experiment, folder: Path) -> Stored | None:
@@ -47,12 +44,12 @@ def find(experiment: Experiment, folder: Path) -> Stored | None:
     folder : Path
         Where results are stored, a Parquet file for each experiment, perhaps in a folder below.
     """
-    wanted = experiment.fingerprint
     for path in without_temporary(folder.rglob("*.parquet")):
-        if _fingerprint(path, path.stat().st_mtime_ns) != wanted:
+        origin = read_provenance(path)
+        if origin["fingerprint"] != experiment.fingerprint:
             continue
         results, dataset = Results.load(path), _data(experiment.data, experiment.seed)
-        if results.complete and dataset.sha256 == results.provenance["data"]["sha256"]:
+        if results.complete and dataset.sha256 == origin["data"]["sha256"]:
             return Stored(path.stem, results, dataset)
     return None
 
@@ -61,13 +58,3 @@ def find(experiment: Experiment, folder: Path) -> Stored | None:
 def _data(source: DataSource, seed: int) -> Dataset:
     """The data; a chapter asks for many experiments on the same."""
     return source.load(seed)
-
-
-@lru_cache(maxsize=1024)
-def _fingerprint(path: Path, changed: int) -> str:
-    """Which experiment a file is of, from its footer alone."""
-    try:
-        fingerprint: str = json.loads(pq.read_schema(path).metadata[KEY])["provenance"]["fingerprint"]
-    except (OSError, KeyError, ValueError, TypeError, pa.ArrowException):
-        fingerprint = Results.load(path).provenance["fingerprint"]  # says what is wrong with it
-    return fingerprint

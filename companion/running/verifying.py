@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ from ..errors import ConfigurationError, VerificationError
 from ..experiments.outcome import Outcome
 from ..experiments.protocol import Problem, load_data, prepare, repetition
 from ..results import provenance
-from ..results.comparing import COMPARED, Comparison, differences, row
+from ..results.comparing import Comparison, differences, row
 from ..results.table import Results
 from .engine import interruptible
 
@@ -57,8 +57,10 @@ def verify(
     problem = prepare(experiment, dataset, None if constants else stored.constants)
     table = differences(recompute(problem, chosen, threads), stored.outcomes, stored)
     if constants:
-        table = pd.concat([_constant_differences(problem.constants, stored), table], ignore_index=True)
-    return Comparison(table, recomputed=tuple(chosen))
+        found = problem.constants
+        rows = [row(name, "constant", [(-1, found[name], known)], stored) for name, known in stored.constants.items()]
+        table = pd.concat([pd.DataFrame(rows), table], ignore_index=True)
+    return Comparison(table)
 
 
 def recompute(problem: Problem, repetitions: Iterable[int], threads: int | None = None) -> dict[int, Outcome]:
@@ -69,11 +71,6 @@ def recompute(problem: Problem, repetitions: Iterable[int], threads: int | None 
             return {j: repetition(problem, j) for j in repetitions}
 
     return interruptible(work)
-
-
-def _constant_differences(constants: Mapping[str, float], stored: Results) -> pd.DataFrame:
-    rows = [row(name, "constant", [(-1, constants[name], value)], stored) for name, value in stored.constants.items()]
-    return pd.DataFrame(rows, columns=COMPARED)
 
 
 def some_of(there: list[int], most: int, seed: int | None = None) -> list[int]:
