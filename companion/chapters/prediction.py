@@ -11,6 +11,7 @@ import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,12 +22,13 @@ from threadpoolctl import threadpool_limits
 
 import nystrom_lib as nl
 
-from ..atomic_write import write_text
+from ..atomic_write import write_rows
 from ..checkout import RESULTS, WORK
 from ..experiments.outcome import Array
 from ..experiments.paper import SEED
 from ..figures import panels, style
 from ..results import provenance
+from ..running.engine import compute
 from ..settings import Settings, setting
 from ..wording import number
 from .base import Chapter
@@ -242,6 +244,11 @@ def load(results: Path = RESULTS) -> tuple[dict[str, Any], pd.DataFrame, dict[st
     return stored["study"], pd.DataFrame(stored["rows"], columns=stored["columns"]), stored["machine"]
 
 
+def _piece(p: PredictionParameters, piece: tuple[str, int], _: object) -> list[list[Any]]:
+    with threadpool_limits(1):
+        return [list(row.values()) for row in rows(p, *piece)]
+
+
 def main() -> int:
     """Compute the study, a piece at a time, and store it. A run that was stopped continues where it stopped."""
     machine = provenance.session(threads=1)
@@ -249,18 +256,10 @@ def main() -> int:
         sys.exit("Commit all changes first: a stored result names the commit that computed it.")
     p = PredictionParameters()
     folder = WORK / f"prediction-{machine['commit']}"
-    folder.mkdir(parents=True, exist_ok=True)
-    parts = []
-    for problem, k in pieces(p):
-        path = folder / f"{problem}-{k}.json"
-        if not path.is_file():
-            with threadpool_limits(1), nl.threads(1):
-                found = [list(row.values()) for row in rows(p, problem, k)]
-            write_text(path, json.dumps({"machine": machine, "rows": found}))
-        parts.append(json.loads(path.read_text(encoding="utf-8")))
-    lines = ",\n".join(json.dumps(row) for part in parts for row in part["rows"])
-    head = {"machine": parts[0]["machine"], "study": p.study, "columns": COLUMNS}
-    write_text(RESULTS / FILE, json.dumps(head)[:-1] + f', "rows": [\n{lines}\n]}}\n')
+    each = {f"{problem}-{k}": (problem, k) for problem, k in pieces(p)}
+    done = compute(partial(_piece, p), each, folder, title="prediction", unit="split")
+    found = [row for piece in done.values() for row in piece.value]
+    write_rows(RESULTS / FILE, {"machine": machine, "study": p.study, "columns": COLUMNS}, found)
     return 0
 
 
