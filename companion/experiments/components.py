@@ -131,20 +131,12 @@ SIZES = {"digits": 1797, "breast-cancer": 569}
 
 @dataclass(frozen=True)
 class ScikitLearnData(DataSource):
-    """A data set that scikit-learn packages or generates, without constant columns.
-
-    Parameters
-    ----------
-    name : str
-        Which.
-    N, seed : int
-        Number of points and seed of a generated set; N is None for a packaged one.
-    """
+    """A data set that scikit-learn packages or generates, without constant columns."""
 
     kind: ClassVar[str] = "scikit-learn"
     name: str = setting(choices=(*SIZES, "swiss-roll", "blobs"))
-    N: int | None = setting(None, at_least=2)
-    seed: int = setting(0, at_least=0)
+    N: int | None = setting(None, at_least=2)  #: points of a generated set, None for a packaged one
+    seed: int = setting(0, at_least=0)  #: of a generated set
 
     def check(self) -> None:
         """Packaged sets have the points they have."""

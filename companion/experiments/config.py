@@ -21,21 +21,11 @@ NORMS = tuple(wording.NORMS)
 
 @dataclass(frozen=True)
 class Record(Settings):
-    """What to keep of some repetitions besides their numbers.
-
-    Parameters
-    ----------
-    repetitions : tuple of int
-        Which repetitions.
-    every : int
-        Keep R at every so many steps, and at the last; 0 keeps nothing.
-    path : bool
-        Keep the landmarks at the same steps?
-    """
+    """What to keep of some repetitions besides their numbers."""
 
     repetitions: tuple[int, ...] = setting((), at_least=0)
-    every: int = setting(0, at_least=0)
-    path: bool = False
+    every: int = setting(0, at_least=0)  #: keep R at every so many steps, and at the last
+    path: bool = False  #: keep the landmarks at the same steps, too
 
     def check(self) -> None:
         """Each repetition once, in order: equal records must have equal fingerprints."""
@@ -48,44 +38,18 @@ class Record(Settings):
 
 @dataclass(frozen=True)
 class Experiment(Settings):
-    """A configuration: typed, range-checked, unchangeable.
+    """A configuration: typed, range-checked, unchangeable."""
 
-    Parameters
-    ----------
-    data : DataSource
-        The multiset D.
-    kernel : Kernel
-        The kernel K.
-    n : int
-        The number of landmark points.
-    descent : Descent
-        The method, with its step γ, its number of iterations T and, where it has one, its batch size b.
-    m : int
-        The number of repetitions.
-    seed : int
-        Every draw of repetition j follows from this seed and j.
-    initial : InitialSample
-        How S⁽⁰⁾ is drawn.
-    norms : tuple of str
-        In which norms K − K̂(S) is measured.
-    factors : bool
-        Divide by the best rank-n error, Eq. (8)? That error costs O(N³) in the Frobenius and spectral norms.
-    constant : bool
-        Add ‖K‖_F² to R, Eq. (3)? It costs O(N²), once.
-    record : Record
-        Decay curves and landmark paths to keep.
-    """
-
-    data: DataSource = setting(slot=DATA_SOURCES)
+    data: DataSource = setting(slot=DATA_SOURCES)  #: the multiset D
     kernel: nl.Kernel = setting(slot=KERNELS)
-    n: int = setting(at_least=1, at_most=10**6)
+    n: int = setting(at_least=1, at_most=10**6)  #: the number of landmark points
     descent: Descent = setting(slot=DESCENTS)
-    m: int = setting(1, at_least=1, at_most=10**6)
-    seed: int = setting(0, at_least=0, at_most=2**63 - 1)
+    m: int = setting(1, at_least=1, at_most=10**6)  #: the number of repetitions
+    seed: int = setting(0, at_least=0, at_most=2**63 - 1)  #: every draw of repetition j follows from this seed and j
     initial: InitialSample = setting(Uniform(), slot=INITIAL_SAMPLES)
-    norms: tuple[str, ...] = setting(NORMS, choices=NORMS)
-    factors: bool = True
-    constant: bool = True
+    norms: tuple[str, ...] = setting(NORMS, choices=NORMS)  #: in which K − K̂(S) is measured
+    factors: bool = True  #: divide by the best rank-n error, Eq. (8); it costs O(N³) in the last two norms
+    constant: bool = True  #: add ‖K‖_F² to R, Eq. (3); it costs O(N²), once
     record: Record = field(default=Record())
 
     def check(self) -> None:

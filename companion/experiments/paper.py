@@ -25,8 +25,10 @@ from .config import Experiment, Record
 SEED = 220313284
 
 
-def _figure_1(rho: float) -> Experiment:
-    return Experiment(
+def _bigaussian(rho: float) -> dict[str, Experiment]:
+    """Figures 1 and 2."""
+    variant = "" if rho == 1.0 else f"-rho{rho:g}"
+    one = Experiment(
         data=BiGaussian(),
         kernel=Gaussian(rho=rho),
         n=50,
@@ -35,31 +37,27 @@ def _figure_1(rho: float) -> Experiment:
         seed=SEED,
         record=Record(repetitions=(0,), every=5, path=True),
     )
+    many = one.replace(descent=GradientDescent(step=1e-6, iterations=1000), m=1000, record=Record())
+    return {f"figure-1{variant}": one, **{f"figure-2-n{n}{variant}": many.replace(n=n) for n in (20, 50, 80)}}
 
 
-def _figure_2(n: int, rho: float) -> Experiment:
-    return Experiment(
-        data=BiGaussian(),
-        kernel=Gaussian(rho=rho),
-        n=n,
-        descent=GradientDescent(step=1e-6, iterations=1000),
-        m=1000,
-        seed=SEED,
-    )
+def _abalone(attributes: str, m: int, variant: str) -> dict[str, Experiment]:
+    """Figure 3."""
+    return {
+        f"figure-3-rho{rho:g}{variant}": Experiment(
+            data=Abalone(attributes=attributes),
+            kernel=Gaussian(rho=rho),
+            n=50,
+            descent=StochasticGradientDescent(step=8e-7, iterations=10_000, batch_size=50),
+            m=m,
+            seed=SEED,
+        )
+        for rho in (0.25, 1.0, 4.0)
+    }
 
 
-def _figure_3(rho: float, attributes: str, m: int) -> Experiment:
-    return Experiment(
-        data=Abalone(attributes=attributes),
-        kernel=Gaussian(rho=rho),
-        n=50,
-        descent=StochasticGradientDescent(step=8e-7, iterations=10_000, batch_size=50),
-        m=m,
-        seed=SEED,
-    )
-
-
-def _figure_4(n: int, iterations: int, record: Record) -> Experiment:
+def _magic(n: int, iterations: int, record: Record) -> Experiment:
+    """Figure 4."""
     return Experiment(
         data=Magic(),
         kernel=Gaussian(rho=0.2),
@@ -72,7 +70,8 @@ def _figure_4(n: int, iterations: int, record: Record) -> Experiment:
     )
 
 
-def _figure_5() -> Experiment:
+def _miniboone() -> Experiment:
+    """Figure 5."""
     return Experiment(
         data=MiniBooNE(),
         kernel=Gaussian(rho=0.04),
@@ -87,17 +86,15 @@ def _figure_5() -> Experiment:
 
 
 def _paper() -> dict[str, Experiment]:
-    named = {}
-    for rho, variant in ((1.0, ""), (16.0, "-rho16")):
-        named[f"figure-1{variant}"] = _figure_1(rho)
-        for n in (20, 50, 80):
-            named[f"figure-2-n{n}{variant}"] = _figure_2(n, rho)
-    for attributes, m, variant in (("sex", 200, ""), ("rings", 50, "-rings")):
-        for rho in (0.25, 1.0, 4.0):
-            named[f"figure-3-rho{rho:g}{variant}"] = _figure_3(rho, attributes, m)
-    named["figure-4-n100"] = _figure_4(100, 3000, Record())
-    named["figure-4-n200"] = _figure_4(200, 4000, Record(repetitions=(0,), every=20))
-    named["figure-5"] = _figure_5()
+    named = {
+        **_bigaussian(1.0),
+        **_bigaussian(16.0),
+        **_abalone("sex", 200, ""),
+        **_abalone("rings", 50, "-rings"),
+        "figure-4-n100": _magic(100, 3000, Record()),
+        "figure-4-n200": _magic(200, 4000, Record(repetitions=(0,), every=20)),
+        "figure-5": _miniboone(),
+    }
     return dict(sorted(named.items()))
 
 
@@ -106,11 +103,6 @@ PAPER: Mapping[str, Experiment] = MappingProxyType(_paper())
 
 def paper_experiment(name: str) -> Experiment:
     """One of the paper's experiments by name.
-
-    Returns
-    -------
-    Experiment
-        With the paper's parameters.
 
     Examples
     --------
@@ -125,12 +117,7 @@ def paper_experiment(name: str) -> Experiment:
 
 
 def figure(number: int) -> dict[str, Experiment]:
-    """The experiments of one figure, variants included, by name.
-
-    Returns
-    -------
-    dict
-        Experiments by the names they have in ``PAPER``.
+    """The experiments of one figure, variants included, by the names they have in ``PAPER``.
 
     Examples
     --------

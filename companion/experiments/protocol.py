@@ -59,21 +59,10 @@ def prepare(
 
 
 def repetition(problem: Problem, j: int, progress: Callable[[int], None] | None = None) -> Outcome:
-    """Repetition j: the same numbers wherever and whenever it is done.
+    """Repetition j, from 0: the same numbers wherever and whenever it is computed.
 
-    Parameters
-    ----------
-    problem : Problem
-        From :func:`prepare`.
-    j : int
-        Which repetition, from 0.
-    progress : callable, optional
-        Called now and then with the number of steps done. What it raises ends the repetition.
-
-    Returns
-    -------
-    Outcome
-        A descent that diverges is an outcome, too: it has no optimised criteria, and ``diverged_at`` says when.
+    ``progress`` is called with the number of steps; an exception that it raises ends the repetition. A descent that
+    diverges has no optimised criteria, and ``diverged_at`` says when it did.
     """
     experiment, data, record = problem.experiment, problem.dataset.X, problem.experiment.record
     recorded = j in record.repetitions

@@ -17,27 +17,13 @@ LOG_SECONDS = 10.0
 
 
 class Progress:
-    """Counts towards a total.
-
-    Parameters
-    ----------
-    total : int
-        How many pieces there are.
-    done : int
-        How many were done before.
-    unit, title : str
-        What they are.
-    show : bool
-        Draw the bar where there is a terminal?
-    """
+    """Counts pieces towards a total, of which some were done before; ``show`` allows a bar."""
 
     def __init__(self, total: int, *, done: int = 0, unit: str, title: str, show: bool = True) -> None:
-        self.total, self.initial, self.done = total, done, done
-        self.unit, self.title = unit, title
+        self.total, self.before, self.done, self.unit, self.title = total, done, done, unit, title
         self._began = self._logged = time.monotonic()
-        self._bar: Any = None
-        if show and sys.stderr.isatty():
-            self._bar = tqdm(total=total, initial=done, unit=f" {unit}s", desc=title, dynamic_ncols=True, delay=0.1)
+        hidden = not (show and sys.stderr.isatty())
+        self._bar: Any = None if hidden else tqdm(total=total, initial=done, unit=f" {unit}s", desc=title, delay=0.1)
 
     def __enter__(self) -> Self:
         return self
@@ -47,18 +33,13 @@ class Progress:
             self._bar.close()
 
     def reach(self, done: int, steps: int = 0) -> None:
-        """Show that so many are done, and how many steps of the present one."""
+        """Show that so many are done, and the steps of the one under way."""
+        now, step = time.monotonic(), f"step {steps:,}" if steps else ""
         if self._bar is not None:
-            self._bar.set_postfix_str(f"step {steps:,}" if steps else "", refresh=False)
+            self._bar.set_postfix_str(step, refresh=False)
             self._bar.update(done - self.done)
+        elif now - self._logged >= LOG_SECONDS:
+            self._logged, new = now, done - self.before
+            left = f", about {duration((self.total - done) * (now - self._began) / new)} left" if new else ""
+            logger.info("%s: %d/%d %ss%s%s", self.title, done, self.total, self.unit, left, step and f", {step}")
         self.done = done
-        if self._bar is None and time.monotonic() - self._logged >= LOG_SECONDS:
-            self._logged = time.monotonic()
-            logger.info("%s%s", self.line(), f", step {steps:,}" if steps else "")
-
-    def line(self) -> str:
-        """Count, rate and time left in one line."""
-        elapsed = time.monotonic() - self._began
-        rate = (self.done - self.initial) / elapsed if elapsed > 0 else 0.0
-        left = f"about {duration((self.total - self.done) / rate)} left" if rate > 0 else "time left unknown"
-        return f"{self.title}: {self.done}/{self.total} {self.unit}s, {rate:.3g} {self.unit}s/s, {left}"

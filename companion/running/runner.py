@@ -134,7 +134,7 @@ def _constants(experiment: Experiment, dataset: nl.datasets.Dataset, threads: in
 
 
 def shared_constants(experiment: Experiment, sha256: str, folders: Iterable[Path]) -> dict[str, float] | None:
-    """The constants an experiment asks for, from results that have them all; None if no results do."""
+    """The constants of an experiment from results of the same data, kernel and n; None if none have them all."""
     asked = {*(experiment.norms if experiment.factors else ()), *(("squared_norm",) if experiment.constant else ())}
     ours = experiment.to_plain()
     for path in (path for folder in folders for path in without_temporary(folder.glob("*.parquet"))):

@@ -26,7 +26,7 @@ def verify(
     threads: int | None = None,
     constants: bool = False,
 ) -> Comparison:
-    """Compute chosen repetitions again, from the configuration alone, and compare them with the stored ones.
+    """Compute repetitions again, from the configuration alone, and compare them with the stored ones.
 
     Parameters
     ----------
@@ -40,14 +40,12 @@ def verify(
         By default one per core.
     constants : bool
         Compute ‖K‖_F² and the best rank-n errors again as well? They can cost more than many repetitions.
-
-    Returns
-    -------
-    Comparison
-        Call ``.check()`` on it to have a difference raise VerificationError.
     """
     experiment = stored.experiment
-    chosen = _chosen(repetitions, sorted(stored.outcomes))
+    there = sorted(stored.outcomes)
+    chosen = some_of(there, repetitions) if isinstance(repetitions, int) else sorted(set(repetitions))
+    if not chosen or not set(chosen) <= set(there):
+        raise ConfigurationError("repetitions", f"is {repetitions}; the stored ones are {there[0]} to {there[-1]}.")
     dataset = load_data(experiment, dataset)
     if dataset.sha256 != stored.provenance["data"]["sha256"]:
         raise VerificationError(
@@ -79,15 +77,3 @@ def some_of(there: list[int], most: int, seed: int | None = None) -> list[int]:
     if seed is not None:
         return sorted(np.random.default_rng(seed).choice(there, count, replace=False).tolist())
     return [there[place] for place in np.linspace(0, len(there) - 1, count).round().astype(int)]
-
-
-def _chosen(repetitions: int | Iterable[int], there: list[int]) -> list[int]:
-    if isinstance(repetitions, int):
-        if repetitions < 1:
-            raise ConfigurationError("repetitions", f"is {repetitions}; it must be at least 1.")
-        return some_of(there, repetitions)
-    chosen = sorted(set(repetitions))
-    missing = [j for j in chosen if j not in set(there)]
-    if missing or not chosen:
-        raise ConfigurationError("repetitions", f"is {chosen}; the stored ones are {there[0]} to {there[-1]}.")
-    return chosen
