@@ -88,6 +88,8 @@ def unknown_names(examples: list[doctest.Example]) -> set[str]:
             made.add(node.name)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             made.add(node.id)
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            made.add(node.name)
     return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id not in made}
 
 
