@@ -43,7 +43,7 @@ def outer_of_one(package: Path, **environment: str) -> tuple[int, int]:
     return int(value), int(hits)
 
 
-def test_a_second_process_starts_hot(package: Path) -> None:
+def test_a_second_process_uses_the_cache(package: Path) -> None:
     """Catches a cache that is written but never found again."""
     assert outer_of_one(package) == (20, 0)
     assert outer_of_one(package) == (20, 1)

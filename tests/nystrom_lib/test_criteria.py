@@ -139,7 +139,7 @@ def test_repeated_landmarks_lower_the_rank_and_nothing_else() -> None:
 
 @pytest.mark.parametrize("gap", [1e-10, 1e-9, 1e-8])
 def test_a_landmark_next_to_another_still_counts(gap: float) -> None:
-    """Catches the near copy that double precision drops without a word: together the two also span a derivative."""
+    """Catches the near copy that double precision drops silently: together the two also span a derivative."""
     X, S = cloud(2, 60, 10)
     kernel, pair = nl.Gaussian(rho=8.0), np.vstack([S, S[:1] + gap])
     found, exact = nl.nystrom_errors(kernel, X, pair), nl.nystrom_errors(kernel, X, pair, precision="extended")
@@ -199,7 +199,7 @@ def test_best_rank_errors(rho: float, n: int) -> None:
 
 
 @pytest.mark.parametrize("n", [1, 12])
-def test_a_few_eigenvalues_leave_what_all_of_them_do(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lanczos_and_the_whole_spectrum_give_the_same_errors(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Catches a tail one eigenvalue too long or too short, and a Lanczos run stopped early."""
     X, _ = cloud(3, 700, 1)
     whole = nl.best_rank_errors(nl.Gaussian(rho=0.5), X, n)
@@ -211,7 +211,7 @@ def test_a_few_eigenvalues_leave_what_all_of_them_do(n: int, monkeypatch: pytest
 
 
 @pytest.mark.parametrize("n", [30, 35])
-def test_where_a_few_eigenvalues_leave_little_all_are_computed(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_eigenvalues_are_computed_where_the_tail_is_small(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Catches an error with few digits, or below zero: the trace less its largest eigenvalues."""
     X, _ = cloud(3 if n == 30 else 1, 700, 1)
     whole = nl.best_rank_errors(nl.Gaussian(rho=0.5), X, n)

@@ -101,7 +101,7 @@ def test_permuting_landmarks_permutes_derivatives(kernel: nl.Gaussian, X: np.nda
 
 
 @pytest.mark.parametrize("name, d", paired(RADIAL, [2, 8, 50, 100]))
-def test_an_offset_of_a_million_costs_nothing(name: str, d: int) -> None:
+def test_an_offset_of_a_million_does_not_reduce_accuracy(name: str, d: int) -> None:
     """Catches ‖s‖² + ‖x‖² - 2⟨s, x⟩ without centring: six digits would be lost."""
     kernel, _ = pair(name)
     X, S = (np.round(A * 2**24) / 2**24 for A in cloud(d, 600, 30))  # so that the offset is exact
@@ -130,7 +130,7 @@ def test_two_distant_clusters_keep_their_digits(d: int) -> None:
     assert close(both[:20], one, 1e-8) and close(both[20:], one, 1e-8)
 
 
-def test_the_hessian_of_a_sample_out_of_sight_is_zero() -> None:
+def test_the_hessian_of_a_far_sample_is_zero() -> None:
     """Catches an eigenvalue solver that is handed the zero operator and gives up."""
     X = np.random.default_rng(0).normal(size=(30, 3))
     far = 1e4 * np.random.default_rng(1).normal(size=(6, 3))

@@ -188,7 +188,7 @@ def cliff() -> tuple[Cliff, Floats]:
     return Cliff(KERNEL, np.zeros((3, 2))), np.array([[0.9, -0.8]])
 
 
-def test_a_blow_up_is_taken_up_again_with_shorter_steps() -> None:
+def test_divergence_restarts_with_shorter_steps() -> None:
     """Catches a restart from where there are no numbers any more: it must begin where there were some."""
     f, S = cliff()
     run = nl.descend(f, S, nl.Momentum(6.0, beta=0.5), iterations=60)  # the first step lands at −4.5
@@ -198,15 +198,15 @@ def test_a_blow_up_is_taken_up_again_with_shorter_steps() -> None:
     assert f.value(run.sample) < 0.1 * f.value(S)
 
 
-def test_a_fixed_step_is_not_changed_behind_one_s_back() -> None:
+def test_a_fixed_step_is_never_changed() -> None:
     f, S = cliff()
     with pytest.raises(nl.DescentError, match=r"^The descent diverged \(non-finite value\) at iteration 2 ") as caught:
         nl.descend(f, S, nl.FixedStep(6.0), iterations=60)
     assert np.array_equal(caught.value.sample, S) and "with step 6; try" in str(caught.value)
 
 
-def test_what_shorter_steps_do_not_help_is_an_error_with_the_last_good_sample() -> None:
-    """Catches NaN handed back, and restarts without end: eight are enough."""
+def test_divergence_despite_shorter_steps_keeps_the_last_good_sample() -> None:
+    """Catches NaN returned, and restarts without end: eight are enough."""
     f, S = cliff()
     with pytest.raises(nl.DescentError, match="try a smaller step") as caught:
         nl.descend(f, S, nl.Momentum(1e6), iterations=100)
@@ -221,8 +221,8 @@ def test_what_shorter_steps_do_not_help_is_an_error_with_the_last_good_sample() 
 
 
 @pytest.mark.parametrize("name", ["trace", "weighted-skd", "radial-skd"])
-def test_a_last_step_over_the_edge_is_noticed(name: str) -> None:
-    """Catches an end that nobody looked at: under a polynomial kernel even a finite sample may have no value."""
+def test_an_overflow_in_the_last_step_is_noticed(name: str) -> None:
+    """Catches an unchecked last sample: under a polynomial kernel even a finite sample may have no value."""
     X, S = cloud(2, 20, 3)
     f = OBJECTIVES[name](nl.Polynomial(degree=3), X)
     for rule in (nl.Momentum(1e200, decay=False), nl.Adam(1e160, decay=False)):
@@ -232,7 +232,7 @@ def test_a_last_step_over_the_edge_is_noticed(name: str) -> None:
             assert np.array_equal(caught.value.sample, S)
 
 
-def test_adam_s_own_loop_never_hands_out_infinities() -> None:
+def test_adam_never_returns_infinities() -> None:
     """Catches a sample that overflows in the last step of a chunk, when no gradient is looked at any more."""
     f, S = problem()
     for T in (1, 2, 3, 4):
@@ -247,7 +247,7 @@ def test_adam_s_own_loop_never_hands_out_infinities() -> None:
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_progress_hears_of_the_steps_and_may_stop(rule: str) -> None:
+def test_progress_receives_the_steps_and_may_stop(rule: str) -> None:
     f, S = problem(N=3000, n=60)
     seen: list[int] = []
     nl.descend(f, S, RULES[rule], iterations=6, keep_path=True, progress=seen.append)

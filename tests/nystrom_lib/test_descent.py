@@ -68,7 +68,7 @@ def test_stochastic_descent_lowers_R_on_the_notebook_data() -> None:
 
 @pytest.mark.parametrize("name, step", [("polynomial", 1e60), ("user_dot", 1e5), ("linear", 1e100)])
 def test_divergence_is_reported_with_the_last_good_sample(name: str, step: float) -> None:
-    """Catches NaN handed back as a result, or a "good" sample at which R is not finite any more."""
+    """Catches NaN returned as a result, or a "good" sample at which R is not finite any more."""
     kernel, _ = pair(name)
     X, S = cloud(2, 20, 3)
     batches = np.tile(np.arange(20), (50, 1))

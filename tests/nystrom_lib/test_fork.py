@@ -101,7 +101,7 @@ def test_processes_after_parallel_use(way: str, root: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_blas_is_free_again_in_the_child() -> None:
+def test_blas_has_its_threads_back_in_a_forked_child() -> None:
     """Catches a limit that another thread held at the fork and nobody lifts in the child."""
 
     def counts() -> list[int]:

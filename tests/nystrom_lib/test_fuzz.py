@@ -211,7 +211,7 @@ def complaint(function: Callable[..., Any], arguments: list[Any], named: dict[st
     # a factor is infinite, and says so, where the best rank-n approximation is exact
     wrong = np.isnan if isinstance(result, nl.criteria.Factors) else lambda array: ~np.isfinite(array)
     bad = [array for array in numbers(result) if wrong(array).any()]
-    return f"without a word: {bad[0].ravel()[:4]}" if bad else None
+    return f"silently: {bad[0].ravel()[:4]}" if bad else None
 
 
 @pytest.mark.parametrize("name", CALLS)

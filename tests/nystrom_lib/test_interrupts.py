@@ -60,7 +60,7 @@ def printed(program: str, root: Path) -> list[str]:
     ],
     ids=["matrix", "frobenius", "gradient"],
 )
-def test_large_calls_return_to_python_on_the_way(
+def test_large_calls_are_divided_so_that_ctrl_c_is_noticed(
     call: Callable[[Any], object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Catches a single compiled call for all of the work, during which Ctrl-C has to wait; the result is the same."""

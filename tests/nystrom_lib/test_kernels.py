@@ -84,8 +84,8 @@ def test_matern_half_at_coinciding_points() -> None:
     assert np.all(np.isfinite(kernel.squared_left_left(S, S)))
 
 
-def test_user_defined_kernels_know_what_they_were_told() -> None:
-    """Catches constants that are lost, or two kernels of different functions taken for equal."""
+def test_user_defined_kernels_keep_their_constants() -> None:
+    """Catches lost constants, and kernels of different functions that compare equal."""
     plain, _ = pair("user_radial")
     assert plain.constants is None and plain.why_no_constants and plain.name == "two Gaussians"
     known = nl.radial_kernel(
@@ -156,7 +156,7 @@ def test_exponential_is_accurate_over_its_whole_range() -> None:
 
 
 def test_values_that_double_precision_cannot_hold_are_refused() -> None:
-    """Catches an infinity, or a NaN made of two, that is handed on without a word."""
+    """Catches an infinity, or a NaN made of two, that is returned silently."""
     far = np.array([[1e200, 0.0], [-1e200, 1.0]])
     for kernel in (nl.Polynomial(degree=2), nl.Polynomial(degree=3, offset=0.0)):
         for call in (kernel.matrix, kernel.squared, kernel.diagonal, kernel.squared_diagonal):
@@ -191,7 +191,7 @@ def test_the_narrowest_and_the_widest_kernels_have_every_derivative(name: str, e
 
 
 def test_every_kernel_of_the_library_is_covered() -> None:
-    """Catches a kernel that nobody has entered in tests/cases.py: no other test would find it wrong."""
+    """Catches a kernel that is missing in tests/cases.py, and so in all other tests."""
     kernels = {kind.__name__ for kind in nl.Kernel.__subclasses__() if kind.__module__ == "nystrom_lib.kernels"}
     assert kernels - {"CustomKernel"} == CONSTRUCTORS
 
@@ -219,7 +219,7 @@ def nan_in_between(q: float, p: np.ndarray) -> float:
 
 @pytest.mark.parametrize("compiled", [False, True])
 def test_a_derivative_that_fails_at_zero_is_refused_when_the_kernel_is_made(compiled: bool) -> None:
-    """Catches R = 0.0 and a gradient of 0 where κ' divides by zero, with no more than a word on standard error."""
+    """Catches R = 0.0 and a gradient of 0 where κ' divides by zero, with only a message on standard error."""
     functions = [exp_of_distance, dividing_by_zero, dividing_by_zero]
     if compiled:
         functions = [numba.njit(function) for function in functions]
@@ -289,8 +289,8 @@ def test_a_wrong_derivative_is_refused(first: Any, second: Any, words: str, scal
 
 
 @pytest.mark.parametrize("profile", [raising_in_between, nan_in_between])
-def test_functions_that_fail_later_say_so_in_every_loop(profile: Any, capfd: pytest.CaptureFixture[str]) -> None:
-    """Catches a callback whose error is printed and forgotten: squared distances came back as kernel values."""
+def test_functions_that_fail_later_raise_an_error(profile: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    """Catches a callback whose error is printed and ignored: squared distances came back as kernel values."""
     jitted = numba.njit(profile)
     kernel = nl.radial_kernel(jitted, lambda q, p: -jitted(q, p), jitted, name="mine")
     X = np.random.default_rng(0).normal(size=(200, 2))
@@ -316,7 +316,7 @@ def test_functions_that_fail_later_say_so_in_every_loop(profile: Any, capfd: pyt
         with pytest.raises(ValueError, match=r"^The kernel 'mine' raised an error, or gave what is not a finite"):
             call()
     assert capfd.readouterr() == ("", "")
-    assert kernel.matrix(X[:1]) == [[1.0]], "one failure must not be held against the next call"
+    assert kernel.matrix(X[:1]) == [[1.0]], "one failure must not affect the next call"
 
 
 @pytest.mark.parametrize(
@@ -331,7 +331,7 @@ def test_functions_that_fail_later_say_so_in_every_loop(profile: Any, capfd: pyt
     ],
     ids=["unknown name", "one argument", "a list", "a text", "complex", "a number"],
 )
-def test_what_is_no_profile_is_refused_in_one_sentence(value: Any, words: str) -> None:
+def test_invalid_profiles_are_refused_in_one_sentence(value: Any, words: str) -> None:
     """Catches numba's forty lines about what it could not infer."""
     with pytest.raises((TypeError, ValueError), match=words) as caught:
         nl.radial_kernel(value, exp_of_distance, exp_of_distance)

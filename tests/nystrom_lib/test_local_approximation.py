@@ -52,7 +52,7 @@ def test_residuals_are_the_terms_of_the_objective_and_bounds() -> None:
     assert (nl.NystromApproximation(KERNEL, S).residuals(X) <= previous + 1e-12).all()
 
 
-def test_a_landmark_counts_as_long_as_its_pivot_is_more_than_rounding() -> None:
+def test_a_landmark_counts_if_its_pivot_exceeds_rounding() -> None:
     """Catches a threshold that is too high, which loses what two close landmarks know, or too low, which invents it.
 
     A second landmark, the distance h from the first, brings the derivative there. At h = 1e-6 its pivot is 4e-12, with
@@ -73,7 +73,7 @@ def test_with_all_landmarks_it_is_the_nystrom_approximation() -> None:
     assert local.matrix(X) == pytest.approx(exact.matrix(X), abs=1e-7)
 
 
-def test_a_function_of_the_span_is_told_by_its_values_at_the_landmarks() -> None:
+def test_weights_interpolate_at_the_landmarks() -> None:
     """Catches features that are no interpolation: at the landmarks they reproduce anything, copies included."""
     X, S = cloud(2, 200, 40)
     values = np.random.default_rng(0).normal(size=40)
@@ -134,7 +134,7 @@ def small_machine(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("small_machine")
-def test_what_does_not_fit_is_refused_in_a_sentence() -> None:
+def test_a_factor_larger_than_memory_is_refused() -> None:
     X, S = cloud(2, 60, 30)
     nl.NystromApproximation(KERNEL, S[:25])
     sentence = r"^sample has 30 points; it must have at most 25, for a factor of K_S takes .* GB of .* GB of memory: "

@@ -58,7 +58,7 @@ radial = st.sampled_from([pair(name)[0] for name in (*RADIAL, "user_radial")])
 
 @given(kernel=kernels, X=clouds, S=samples)
 def test_bounds(kernel: nl.Gaussian, X: np.ndarray, S: np.ndarray) -> None:
-    """Catches a criterion that leaves [0, ‖K‖_F²] (claim R1)."""
+    """Catches a criterion outside [0, ‖K‖_F²] (claim R1)."""
     norm2 = nl.squared_frobenius_norm(kernel, X)
     assert -1e-12 * norm2 <= nl.radial_skd(kernel, X, S) <= norm2
 

@@ -56,7 +56,7 @@ def test_errors(name: str, n: int, N: int, d: int) -> None:
 
 
 @pytest.mark.parametrize("d", [2, 16, 17, 50])
-def test_a_far_point_takes_no_digits_from_the_errors(d: int) -> None:
+def test_a_far_point_does_not_reduce_accuracy(d: int) -> None:
     """Catches the same in features and residuals: a landmark, or a point, far away changes nothing near."""
     kernel, (X, S) = nl.Gaussian(rho=8.0), cloud(d, 97, 9)
     far = np.full((1, d), 1e9)

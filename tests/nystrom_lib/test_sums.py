@@ -105,7 +105,7 @@ def test_close_points(gap: float, d: int) -> None:
     "name, d, far",
     [("gaussian", 2, 1e8), ("matern32", 16, 1e160), ("gaussian", 17, 1e160), ("matern32", 50, 1e8)],
 )
-def test_a_far_landmark_takes_no_digits_from_the_others(name: str, d: int, far: float) -> None:
+def test_a_far_landmark_does_not_reduce_accuracy(name: str, d: int, far: float) -> None:
     """Catches coordinates about a mean that one landmark has moved away, and norms that overflow to ∞ − ∞ = NaN."""
     kernel, (X, S) = KERNELS[name], cloud(d, 97, 9)
     S[4] = far

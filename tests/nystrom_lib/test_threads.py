@@ -107,7 +107,7 @@ def test_impossible_thread_counts_are_refused(k: object) -> None:
         pass
 
 
-def test_blas_is_held_at_one_thread_whichever_thread_asks() -> None:
+def test_blas_is_limited_to_one_thread_whichever_thread_calls() -> None:
     """Catches a limit that only the thread that set it first can set again: the others would run BLAS unlimited."""
     from nystrom_lib._threads import _controller, thread_pool
 

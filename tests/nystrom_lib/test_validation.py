@@ -152,7 +152,7 @@ def test_arguments_are_never_modified(name: str) -> None:
 
 
 def test_other_arguments_are_never_modified() -> None:
-    """Catches batches or K changed under the caller's hands."""
+    """Catches batches or K that are modified."""
     batches, K = np.array([[0, 1], [2, 3], [4, 5]]), KERNEL.matrix(X)
     before = batches.copy(), K.copy()
     nl.stochastic_gradient_descent(KERNEL, X, S, step=1e-3, iterations=3, batches=batches)
