@@ -21,8 +21,8 @@ from .declared import QUESTIONS
 from .page import markup
 
 Cases = Mapping[str, float]
-#: X14–X16, below ``results/``; ``python -m companion.claims.later`` computes them.
-COMPUTED = "beyond/computed_answers.json"
+#: X14–X16, and X29 and X30, below ``results/``; ``python -m companion.claims.later`` computes them.
+COMPUTED = ("beyond/computed_answers.json", "beyond/radial_designs.json")
 _WORDS = {Finding.HOLDS: "Yes", Finding.IN_PART: "In part", Finding.FAILS: "No", Finding.UNTESTABLE: "Not tested"}
 
 
@@ -97,9 +97,11 @@ def stored_answers(folder: Path) -> dict[str, Answer]:
 
 
 def computed_cases(folder: Path) -> dict[str, Cases]:
-    """The cases of X14–X16, X19–X24 and X25–X28, as far as they are stored."""
-    file = folder / COMPUTED
-    cases: dict[str, Cases] = json.loads(file.read_text(encoding="utf-8"))["cases"] if file.is_file() else {}
+    """The cases of X14–X16, X19–X24 and X25–X30, as far as they are stored."""
+    cases: dict[str, Cases] = {}
+    for file in COMPUTED:
+        if (folder / file).is_file():
+            cases |= json.loads((folder / file).read_text(encoding="utf-8"))["cases"]
     if study := prediction.load(folder):
         cases |= prediction.cases(study[1], prediction.PredictionParameters())
     if rows := real_rows.load(folder):

@@ -1,7 +1,8 @@
-"""``python -m companion.claims.later``: compute and store the rows of B1, T4, S4 and A3, and the cases of X14–X16.
+"""``python -m companion.claims.later``: compute and store the rows of B1, T4, S4 and A3, and the cases of
+X14–X16, X29 and X30.
 
 They take a few minutes, too long for every build of the book, and are the same on every run: a test computes some of
-them again, and the chapters compute X14–X16 again at every build.
+them again, and the chapters compute X14–X16, X29 and X30 again at every build.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import datetime
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
 
@@ -168,14 +169,17 @@ def worth(p: OnProblems, seeds: int = 3) -> dict[str, float]:
     return cases
 
 
-def main() -> int:
-    """Compute and store."""
+def _about() -> Row:
     here = provenance.environment()
-    about = {
+    return {
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "by": "python -m companion.claims.later",
         **{name: here[name] for name in ("commit", "dirty", "cpu", "cores", "python", "library", "packages")},
     }
+
+
+def store_rows() -> None:
+    """Compute and store the rows of claims, a line for each."""
     with nl.threads(1):
         checks = {
             "B1": [walk(name, j) for name in FIGURES.values() for j in range(20)],
@@ -184,15 +188,32 @@ def main() -> int:
             "A3": list(settings()),
         }
     lists = [f'"{claim}": [\n' + ",\n".join(map(json.dumps, rows)) + "\n]" for claim, rows in checks.items()]
-    write_text(FILE, "{\n" + ",\n".join([f'"about": {json.dumps(about)}', *lists]) + "\n}\n")  # a line for each row
+    write_text(FILE, "{\n" + ",\n".join([f'"about": {json.dumps(_about())}', *lists]) + "\n}\n")
+
+
+def store_answers(files: Iterable[str] = COMPUTED) -> None:
+    """Compute and store the cases of questions: each file has the cases of one objective."""
     p = designs.DesignsParameters()
-    cases = {
-        "X14": designs.over_classical(designs.variances(p)[0]),
+    variances, errors = designs.variances(p)[0], designs.against_lattice(p)
+    of_trace = {
+        "X14": designs.over_classical(variances),
         "X15": worth(OnProblems(problems=ALL[:4])),
-        "X16": designs.over_lattice(designs.against_lattice(p)),
+        "X16": designs.over_lattice(errors),
     }
-    text = json.dumps({"about": about, "cases": cases}, indent=1, ensure_ascii=False)
-    write_text(RESULTS / COMPUTED, f"{text}\n")
+    of_radial = {
+        "X29": designs.over_classical(variances, "descent on R"),
+        "X30": designs.over_lattice(errors, "descent on R"),
+    }
+    for file, cases in zip(COMPUTED, (of_trace, of_radial), strict=True):
+        if file in files:
+            text = json.dumps({"about": _about(), "cases": cases}, indent=1, ensure_ascii=False)
+            write_text(RESULTS / file, f"{text}\n")
+
+
+def main() -> int:
+    """Compute and store all of it."""
+    store_rows()
+    store_answers()
     return 0
 
 
