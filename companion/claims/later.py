@@ -1,8 +1,7 @@
-"""``python -m companion.claims.later``: compute and store the rows of B1, T4, S4 and A3, and the cases of
-X14–X16, X29 and X30.
+"""``python -m companion.claims.later``: compute and store the rows of claims and the cases of questions.
 
-They take a few minutes, too long for every build of the book, and are the same on every run: a test computes some of
-them again, and the chapters compute X14–X16, X29 and X30 again at every build.
+Those of B1, T4, S4 and A3, and of X14–X16, X29 and X30 take minutes, too long for every build of the book, and are the
+same on every run: a test computes some of the rows again, and the chapters the cases.
 """
 
 from __future__ import annotations
