@@ -21,7 +21,7 @@ from .browser import PHONE, Browser, Tab
 pytestmark = pytest.mark.skipif(chromium.find() is None, reason="there is no Chromium or Chrome on this machine")
 
 SCREEN = 1280, 800
-QUICK = ("intro", "theory/proof", "notebooks/05_bigaussian", "claims", "search")
+QUICK = ("intro", "notebooks/03_convergence", "notebooks/05_bigaussian", "claims", "search")
 OPENING_ON_A_FIGURE = [f"notebooks/{Path(chapter.file).stem}" for chapter in CHAPTERS.values()]
 
 

@@ -1,4 +1,4 @@
-"""What the theory pages say beyond the paper, held against the library."""
+"""What chapters 1–4 say beyond the paper, compared with the library."""
 
 from __future__ import annotations
 
