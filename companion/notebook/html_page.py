@@ -11,17 +11,14 @@ from pathlib import Path
 
 import nbformat
 from nbconvert.exporters import HTMLExporter
+from nbconvert.preprocessors import TagRemovePreprocessor
 from nbformat import NotebookNode
-from traitlets.config import Config
 
 from ..atomic_write import write_text
 from ..chapters import Chapter
 from ..checkout import BOOK
 from .clean import read_notebook
 
-_REMOVED = {"TagRemovePreprocessor": {
-    "enabled": True, "remove_cell_tags": ["remove-cell"], "remove_input_tags": ["remove-input", "hide-input"],
-}}  # fmt: skip
 #: Labels, lines of links and entries of the index.
 _SILENT = re.compile(r"^(\([\w-]+\)=|```\{(equation-links|index)\}[^\n]*\n```)\n", re.M)
 _NUMBERED = re.compile(r"^\$\$ \(eq-(\w+)\)$", re.M)
@@ -49,7 +46,9 @@ def write_html(path: Path, chapter: Chapter) -> None:
             caption = plain_markdown(f"**{numbers[name]}.** {_figure(cell).get('caption', '')}", numbers)
             shown = {"output_type": "display_data", "metadata": {}, "data": {"text/markdown": caption}}
             cell.outputs.append(nbformat.from_dict(shown))  # type: ignore[no-untyped-call]
-    exporter = HTMLExporter(config=Config(_REMOVED), exclude_input_prompt=True, exclude_output_prompt=True)  # type: ignore[no-untyped-call]
+    exporter = HTMLExporter(exclude_input_prompt=True, exclude_output_prompt=True)  # type: ignore[no-untyped-call]
+    tags = {"remove_cell_tags": ["remove-cell"], "remove_input_tags": ["remove-input", "hide-input"]}
+    exporter.register_preprocessor(TagRemovePreprocessor(enabled=True, **tags), enabled=True)  # type: ignore[no-untyped-call]
     mathjax = BOOK / "_vendor" / "mathjax" / "tex-chtml.js"  # the book's copy, so that formulas need no network
     exporter.mathjax_url = Path(os.path.relpath(mathjax, path.parent)).as_posix()
     text, _ = exporter.from_notebook_node(notebook, {"metadata": {"name": chapter.title}})
