@@ -47,12 +47,15 @@ def write_html(path: Path, chapter: Chapter) -> None:
             shown = {"output_type": "display_data", "metadata": {}, "data": {"text/markdown": caption}}
             cell.outputs.append(nbformat.from_dict(shown))  # type: ignore[no-untyped-call]
     exporter = HTMLExporter(exclude_input_prompt=True, exclude_output_prompt=True)  # type: ignore[no-untyped-call]
-    tags = {"remove_cell_tags": ["remove-cell"], "remove_input_tags": ["remove-input", "hide-input"]}
+    tags = {"remove_cell_tags": ["remove-cell"], "remove_input_tags": ["remove-input", "hide-input", "hide-cell"]}
     exporter.register_preprocessor(TagRemovePreprocessor(enabled=True, **tags), enabled=True)  # type: ignore[no-untyped-call]
     mathjax = BOOK / "_vendor" / "mathjax" / "tex-chtml.js"  # the book's copy, so that formulas need no network
     exporter.mathjax_url = Path(os.path.relpath(mathjax, path.parent)).as_posix()
+    exporter.require_js_url = ""
     text, _ = exporter.from_notebook_node(notebook, {"metadata": {"name": chapter.title}})
-    write_text(path.with_suffix(".html"), text)
+    # nbconvert configures MathJax 2; the book has MathJax 3
+    settings = Path(__file__).with_name("mathjax.html").read_text(encoding="utf-8")
+    write_text(path.with_suffix(".html"), text.replace("<head>", f"<head>{settings}", 1))
 
 
 def _figure(cell: NotebookNode) -> dict[str, str]:

@@ -63,6 +63,7 @@ def test_nothing_in_a_notebook_differs_from_run_to_run(
 def test_the_page_of_a_run_reads_without_the_book(two_runs: tuple[Path, Path]) -> None:
     page = (two_runs[1] / "tiny.html").read_text(encoding="utf-8")
     assert "<title>A tiny chapter</title>" in page
+    assert not re.findall(r"""<(?:script|link|img)[^>]*(?:src|href)=["'](?:https?:)?//""", page), "needs a network"
     assert "See (5), figure 2 and Figure 1.1" in page, "references of the book are words here"
     assert "# Parameters" not in page, "the parameters are a table"
     assert "before:.4g" not in page  # folded code is left out

@@ -31,6 +31,7 @@ def test_an_unknown_name_fails_in_the_first_cell_that_computes(tmp_path: Path) -
     assert [cell.source.splitlines()[0] for cell in failed] == ["from companion import notebook"]
 
 
+@pytest.mark.slow
 def test_a_chapter_of_the_book(tmp_path: Path) -> None:
     """``papermill notebooks/05_bigaussian.ipynb out.ipynb -p m 20``, with fewer repetitions."""
     out = tmp_path / "out.ipynb"
@@ -40,6 +41,7 @@ def test_a_chapter_of_the_book(tmp_path: Path) -> None:
     assert "nystrom run bigaussian -p 'n=[20]' -p m=2" in texts(out)[-1]
 
 
+@pytest.mark.slow
 def test_nbval_compares_texts_but_not_pictures_nor_the_foot(tmp_path: Path) -> None:
     """Another picture and another machine are accepted; a single wrong digit is not."""
     chapter = tiny.write(tmp_path)
