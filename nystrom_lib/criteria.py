@@ -345,7 +345,7 @@ def _residual_tiles(kernel: Kernel, data: NDArray[Any], features: Array, K: Arra
             else:
                 found = entries.ravel()[: product.size].reshape(product.shape)
                 x, y = data[a] - centre, data[b] - centre
-                loops.fill(0, -(-len(found) // loops.C), 1, kernel.radial, block, p, x, y, found)
+                loops.fill(0, -(-len(found) // loops.ROWS), 1, kernel.radial, block, p, x, y, found)
                 np.subtract(found, product, out=product)
             totals[item] = np.vdot(product, product) * (1.0 if I == J else 2.0)
             if len(E):

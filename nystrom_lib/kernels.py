@@ -175,12 +175,12 @@ class Kernel:
         a = check.float_points("a", a)
         b = a if b is None else check.float_points("b", b, dimension=a.shape[1], like="a")
         a, b, out = as_writable(a), as_writable(b), np.empty((len(a), len(b)))
-        rows = pairs.C * max(8, int(_CALL / (pairs.C * len(b) * (a.shape[1] + 10))))
+        rows = pairs.ROWS * max(16, int(_CALL / (pairs.ROWS * len(b) * (a.shape[1] + 10))))
         with thread_pool(out.size) as parallel, self._guard_user_kernel() as p:
             block = self._block(action)
             for start in range(0, len(a), rows):
                 some = slice(start, start + rows)
-                parallel(pairs.fill, -(-len(a[some]) // pairs.C), self.radial, block, p, a[some], b, out[some])
+                parallel(pairs.fill, -(-len(a[some]) // pairs.ROWS), self.radial, block, p, a[some], b, out[some])
         return out
 
     def _first(self, s: Array, x: Array) -> Array:

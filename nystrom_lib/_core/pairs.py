@@ -24,6 +24,9 @@ PARTS = 8  #: parts at most
 PAIRS = 40_000  #: pairs in a part, at least: waking a thread for fewer takes longer
 NUMBERS = 2**19  #: numbers in the sums of all parts, so that they fit the second-level cache
 load, scalars = tile_loops(C)
+#: Columns and rows of a tile of a matrix: 32 KiB, and as long as a panel, so that numba compiles these loops only once.
+LONG, ROWS = 128, 32
+load_long, scalars_long = tile_loops(LONG)
 TOTALS, SLOPES, ADD, MOVE = 1, 2, 4, 8  #: what :func:`run` does: sums of φ; of φ' as well; add the parts up; a step
 
 
@@ -175,20 +178,20 @@ def run(first_part, parts, every, iteration, iterations, todo, radial, block, p,
 
 @entry
 def fill(first, count, every, radial, block, p, A, B, out):
-    """Strips of C rows of out[k, j] = block(pair scalar of a_k and b_j), from the ``first`` on."""
+    """Strips of ROWS rows of out[k, j] = block(pair scalar of a_k and b_j), from the ``first`` on."""
     d = up(A.shape[1], 2)
-    t, S, P = np.zeros(C * C), np.zeros((d + 2) * C), np.zeros((d + 2) * C)
+    t, S, P = np.zeros(ROWS * LONG), np.zeros((d + 1) * LONG), np.zeros((d + 1) * LONG)
     centre, every_one, ones = np.zeros(A.shape[1]), np.zeros(0, np.int64), np.zeros(0)
     for strip in range(first, count, every):
-        start = strip * C
-        rows = load(A, every_one, ones, start, min(C, A.shape[0] - start), centre, d, S, 0)
-        for k in range(0, B.shape[0], C):
-            c = load(B, every_one, ones, k, min(C, B.shape[0] - k), centre, d, P, 0)
-            scalars(radial, S, 0, rows, P, 0, c, d, t, 0)
-            block(t, 0, rows, C, c, p)
-            for i in range(min(C, A.shape[0] - start)):
-                for j in range(min(C, B.shape[0] - k)):
-                    out[start + i, k + j] = t[i * C + j]
+        start = strip * ROWS
+        rows = load_long(A, every_one, ones, start, min(ROWS, A.shape[0] - start), centre, d, S, 0)
+        for k in range(0, B.shape[0], LONG):
+            c = load_long(B, every_one, ones, k, min(LONG, B.shape[0] - k), centre, d, P, 0)
+            scalars_long(radial, S, 0, rows, P, 0, c, d, t, 0)
+            block(t, 0, rows, LONG, c, p)
+            for i in range(min(ROWS, A.shape[0] - start)):
+                for j in range(min(LONG, B.shape[0] - k)):
+                    out[start + i, k + j] = t[i * LONG + j]
 
 
 @entry
