@@ -417,7 +417,7 @@ def figure_starts(before: pd.DataFrame, radial: pd.DataFrame, trace: pd.DataFram
 )
 def figure_steps(results: Mapping[studies.Key, Results], problems: tuple[str, ...]) -> Figure:
     """How fast R falls."""
-    figure, axes = style.subplots(len(problems), 2, height=2.2 * len(problems) + 0.3, sharey="row")
+    figure, axes = style.subplots(len(problems), 2, height=2.2 * len(problems) + 0.3)
     for row, problem in zip(axes, problems, strict=True):
         for rule, colour, dash in zip(RULES, style.CYCLE, style.DASHES, strict=True):
             curve = studies.curves(results[problem, f"steps-{rule}"], rests=rule == "lbfgs")
@@ -427,7 +427,7 @@ def figure_steps(results: Mapping[studies.Key, Results], problems: tuple[str, ..
                 panel.fill_between(some[against], some["low"], some["high"], color=colour, alpha=0.12, lw=0)
                 panel.set_yscale("log")
         row[1].set_xscale("log")
-        style.label(row[0], "step", "$R$", PROBLEMS[problem].title)
-        style.label(row[1], "seconds", title=PROBLEMS[problem].title)
+        for panel, against in zip(row, ("step", "seconds"), strict=True):
+            style.label(panel, against, "$R$", PROBLEMS[problem].title)
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=len(RULES))
     return figure
