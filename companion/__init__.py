@@ -1,10 +1,9 @@
-"""What runs the paper rather than computes it: experiments, and the results they leave.
+"""The companion to the paper: experiments, their results, chapters, claims, book and command line.
 
-A room for each idea, and imports go one way: ``experiments`` are declared, ``results`` are what their repetitions
-leave behind, and ``running`` makes the ones from the others. ``studies`` are the smaller computations of the chapters,
-``figures`` draw both, ``chapters`` say which parameters they take, ``claims`` are judged, a ``notebook`` shows it all.
-The ``book`` and the command line, ``cli``, are made of everything before. What all rooms need lies beside them:
-``settings``, ``errors``, ``wording``, and where the ``checkout`` is.
+Imports go in one direction: ``experiments`` are configurations, ``running`` computes their repetitions, ``results`` are
+tables with provenance, ``figures`` and ``studies`` serve several chapters, ``chapters`` have a module each, ``claims`` are
+decided on results, and ``notebook``, ``book`` and ``cli`` present them. All use ``settings``, ``errors``, ``wording`` and
+``checkout``.
 
 >>> import companion
 >>> companion.paper_experiment("figure-2-n20").n
@@ -16,7 +15,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-#: Public names and the module each lives in, imported when first asked for: results need pandas, which takes a while.
+#: Public names and their modules, which are imported at first use: pandas takes a while to import.
 _WHERE = {
     "Experiment": "experiments.config",
     "Record": "experiments.config",

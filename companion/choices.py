@@ -1,19 +1,23 @@
-"""The names that parameters may take, as the library knows them, and kernels by name."""
+"""The names that parameters may take, as the library knows them, and kernels by name.
+
+The library is imported when a kernel is made, so that the help of the command line is quick.
+"""
 
 from __future__ import annotations
 
-from typing import Any
-
-import nystrom_lib as nl
+from typing import TYPE_CHECKING
 
 from .wording import did_you_mean
 
+if TYPE_CHECKING:
+    import nystrom_lib as nl
+
 #: Starts of :func:`nystrom_lib.initial_sample`.
 STARTS = ("uniform", "kmeans++", "kmeans", "rpcholesky", "greedy", "herding", "leverage")
-#: Objectives by name.
-OBJECTIVES: dict[str, Any] = {
-    objective.name: objective for objective in (nl.RadialSKD, nl.WeightedSKD, nl.TraceError, nl.LocalTraceError)
-}
+#: Names of the library's objectives by the names of the methods that minimise them.
+OBJECTIVES = {
+    "radial-skd": "RadialSKD", "weighted-skd": "WeightedSKD", "trace": "TraceError", "local-trace": "LocalTraceError",
+}  # fmt: skip
 #: Methods of :func:`nystrom_lib.find_landmarks`.
 METHODS = ("auto", *OBJECTIVES, *STARTS)
 #: The names that :func:`kernel_by_name` takes.
@@ -28,6 +32,8 @@ def kernel_by_name(name: str, rho: float) -> nl.Kernel:
     >>> kernel_by_name("matern-3/2", rho=0.5)
     Matern(nu=1.5, lengthscale=1.0)
     """
+    import nystrom_lib as nl
+
     if name not in KERNEL_NAMES:
         names = ", ".join(map(repr, KERNEL_NAMES))
         raise ValueError(f"kernel is {name!r}{did_you_mean(name, KERNEL_NAMES)}; it must be one of {names}.")

@@ -39,7 +39,7 @@ class Command(click.Command):
             raise
         except OSError as error:
             raise click.ClickException(": ".join(map(str, filter(None, [error.filename, error.strerror])))) from error
-        except CompanionError as error:
+        except (CompanionError, ImportError) as error:  # ImportError: of numba's settings, or a package that is missing
             raise click.ClickException(str(error)) from error
 
 

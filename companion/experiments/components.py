@@ -381,7 +381,7 @@ class Descend(Descent):
         self, kernel: nl.Kernel, data: Array, start: Array, seed: np.random.SeedSequence, *, constant: float, **how: Any
     ) -> nl.Descent:
         """The objective's value is recorded without a constant."""
-        objective = OBJECTIVES[self.objective](kernel, data)
+        objective = getattr(nl, OBJECTIVES[self.objective])(kernel, data)
         return nl.descend(
             objective, start, self.rule, iterations=self.iterations, batch_size=self.batch_size, seed=seed, **how
         )

@@ -24,7 +24,7 @@ def test_settings_of_numba_are_refused_in_one_sentence(case: str) -> None:
     environment = {**os.environ, **BAD[case]}
     done = subprocess.run([COMMAND, "list"], env=environment, capture_output=True, text=True)
     assert done.returncode == 1
-    assert done.stderr.startswith(f"nystrom: {next(iter(BAD[case]))} is ") and done.stderr.count("\n") == 1
+    assert done.stderr.startswith(f"Error: {next(iter(BAD[case]))} is ") and done.stderr.count("\n") == 1
     words = [sys.executable, "-c", "import nystrom_lib"]
     library = subprocess.run(words, env=environment, capture_output=True, text=True)
     assert library.stderr.splitlines()[-1].startswith(f"ImportError: {next(iter(BAD[case]))} is ")

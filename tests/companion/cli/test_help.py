@@ -26,7 +26,7 @@ def test_help_needs_nothing_heavy(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, check=True)
     loaded = set(done.stdout.split())
     assert "click" in loaded
-    assert not loaded & {"pandas", "pyarrow", "matplotlib", "papermill", "nbformat", "IPython", "distributed"}
+    assert not loaded & {"numba", "pandas", "pyarrow", "matplotlib", "papermill", "nbformat", "IPython", "distributed"}
 
 
 @pytest.mark.parametrize("name", nystrom.commands)
