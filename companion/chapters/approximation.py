@@ -200,9 +200,10 @@ def partial_derivative(kernel: nl.Gaussian, data: Array, sample: Array, norm: st
     """The derivative of a criterion in the first coordinate of the first landmark, in double precision.
 
     Moving one landmark changes K̂(S) by a matrix of rank 2, gaᵀ + agᵀ, with a and g from solves with a factor of K_S.
+    A shift of the size of rounding errors keeps the factorisation from failing.
     """
     C, K_S = kernel.matrix(data, sample), kernel.matrix(sample)
-    factor = cho_factor(K_S)
+    factor = cho_factor(K_S + 10.0 * np.finfo(float).eps * len(sample) * np.eye(len(sample)))
     dC, dK_S = (-2.0 * kernel.rho * (sample[0, 0] - x[:, 0]) * K[:, 0] for x, K in ((data, C), (sample, K_S)))
     a = C @ cho_solve(factor, np.eye(len(sample))[0])
     g = dC - C @ cho_solve(factor, dK_S)

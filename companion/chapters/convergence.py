@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
 
 import nystrom_lib as nl
 
 from ..experiments.outcome import Array
 from ..experiments.paper import value
+from ..figures import decay, style
 from ..settings import setting
+from ..studies import curvature, drift
+from ..wording import number
 from .base import Chapter
 from .lists import each_once
 from .points import OnBigaussian
 
 
 @dataclass(frozen=True)
-class Parameters(OnBigaussian):
-    """What the chapter takes; the defaults are those of Figure 1."""
+class ConvergenceParameters(OnBigaussian):
+    """The parameters of chapter 3; the defaults are those of Figure 1."""
 
     n: int = setting(value(1, "n"), at_least=5, at_most=200, meaning="number of landmark points")
     step: float = setting(value(1, "descent.step"), above=0, meaning="the paper's step γ")
@@ -27,7 +36,7 @@ class Parameters(OnBigaussian):
         value(1, "descent.iterations"), at_least=10, at_most=100_000, meaning="number of steps T of each descent"
     )
     m: int = setting(6, at_least=2, at_most=1000, meaning="samples on which the bounds are tried")
-    looks: int = setting(8, at_least=2, at_most=200, meaning="places along a descent where the curvature is looked at")
+    looks: int = setting(8, at_least=2, at_most=200, meaning="places along a descent where the curvature is computed")
     stretches: int = setting(
         40, at_least=2, at_most=1000, meaning="stretches of 10,000 steps of the descent that does not converge"
     )
@@ -38,19 +47,20 @@ class Parameters(OnBigaussian):
         each_once("beyond", self.beyond)
         self.at_most_N("n")
 
-    def kernels(self) -> dict[str, nl.Kernel]:
-        """Several kernels of about that width."""
-        from ..studies import curvature
-
-        return curvature.kernels(self.rho)
-
     def within(self) -> dict[str, nl.Kernel]:
-        """Those the theorem covers."""
-        return {name: kernel for name, kernel in self.kernels().items() if kernel.constants is not None}
+        """The kernels of about this width that the theorem covers."""
+        return {name: each for name, each in curvature.kernels(self.rho).items() if each.constants is not None}
 
-    def start(self) -> Array:
-        """S⁽⁰⁾."""
-        return nl.uniform_sample(self.data(), self.n, self.seed)
+    def samples(self) -> list[Array]:
+        """Samples to try the bounds on: drawn from the data, squeezed together and spread far apart, in turn."""
+        # Not the seed alone: the first would then be the start of the descent, and a quotient of differences between
+        # a sample and itself is one of rounding errors.
+        rng, drawn = np.random.default_rng([self.seed, self.m]), []
+        for j in range(self.m):
+            sample = nl.uniform_sample(self.data(), self.n, rng)
+            centre = sample.mean(axis=0)
+            drawn.append(centre + (1.0, 0.05, 3.0)[j % 3] * (sample - centre))
+        return drawn
 
 
 CHAPTER = Chapter(
@@ -58,10 +68,282 @@ CHAPTER = Chapter(
     number=3,
     title="A convergence result",
     section="paper §2 and Appendix",
-    parameters=Parameters,
+    parameters=ConvergenceParameters,
     profiles={
         "quick": {"N": 1000, "step": 4e-6, "iterations": 500, "m": 3, "looks": 6, "stretches": 10},
         # The gradient is about as large as N², so fewer points want a longer step.
         "smoke": {"N": 200, "n": 10, "step": 2e-5, "iterations": 100, "m": 3, "looks": 3, "stretches": 4},
     },
 )
+
+# -- the theorem -----------------------------------------------------------------------------------------------
+
+
+def assumptions(rho: float) -> tuple[pd.DataFrame, str]:
+    """α, M₁ and M₂ of each kernel and the largest derivatives found; and why some kernels have no constants."""
+    rows, remarks = [], []
+    for name, kernel in curvature.kernels(rho).items():
+        if kernel.constants is None:
+            remarks.append(f"- {name}: no constants. {kernel.why_no_constants}")
+            continue
+        alpha, largest = kernel.constants.alpha, curvature.largest_derivatives(kernel)
+        rows.append((name, alpha, kernel.constants.M1, largest["M1"], kernel.constants.M2, largest["M2"]))
+    columns = ["kernel", "α", "M₁", "largest slope found", "M₂", "largest second derivative found"]
+    return pd.DataFrame(rows, columns=columns), "\n".join(remarks)
+
+
+@nl.threads(1)
+def curvature_along(p: ConvergenceParameters, start: Array) -> pd.DataFrame:
+    """The largest eigenvalue of ∇²R at some iterations of a descent with the paper's step, a column for each kernel."""
+    found = {}
+    for name, kernel in p.within().items():
+        every = max(1, p.iterations // p.looks)
+        run = nl.gradient_descent(
+            kernel, p.data(), start, step=p.step, iterations=p.iterations, record_every=every, keep_path=True
+        )
+        assert run.path is not None
+        largest = [nl.largest_hessian_eigenvalue(kernel, p.data(), sample, tolerance=1e-6) for sample in run.path]
+        found[name] = pd.Series(largest, index=run.iterations)
+    return pd.DataFrame(found)
+
+
+@style.drawn
+def figure_steps(guaranteed: float, used: float, limit: float) -> Figure:
+    """1/L, γ and 2/λ on one axis."""
+    figure, panels = style.subplots(1, 1, height=1.7)
+    axes = panels[0, 0]
+    low, high = min(guaranteed, used) / 30.0, max(limit, used) * 30.0
+    for left, right, colour, words in (
+        (low, guaranteed, style.OPTIMISED, "$R$ falls at each\nstep: proved"),
+        (guaranteed, limit, style.INITIAL, "$R$ falls: seen, not proved"),
+        (limit, high, style.ACCENT, "unstable"),
+    ):
+        axes.axvspan(left, right, color=colour, alpha=0.16, linewidth=0)
+        axes.annotate(words, ((left * right) ** 0.5, 0.5), ha="center", va="center")
+    for place, words, side in (
+        (guaranteed, "$1/L$", "center"),
+        (used, r"the paper's $\gamma$", "right" if used < limit else "left"),
+        (limit, r"$2/\lambda$", "left" if used < limit else "right"),
+    ):
+        axes.axvline(place, color=style.INK, linewidth=1.2, linestyle="-")
+        words = f"{words} = {number(place)}"
+        axes.annotate(words, (place, 1.0), (0, 3), textcoords="offset points", ha=side, va="bottom")
+    axes.set_xscale("log")
+    axes.set(xlim=(low, high), ylim=(0.0, 1.0), yticks=[])
+    axes.grid(False)
+    axes.spines["left"].set_visible(False)
+    style.label(axes, "length of a step (logarithmic)")
+    return figure
+
+
+@style.drawn
+def figure_proof(ratios: pd.DataFrame) -> Figure:
+    """For each step of the proof the largest value over its bound, by kernel: at 1 the bound is sharp."""
+    written = (
+        r"(14)  $n\alpha \leqslant \|\mathbf{K}_{\mathcal{S}}\|_{\mathrm{F}}^2$",
+        r"(15)  $T_1 \leqslant \|\mathbf{K}_{\mathcal{S}}\|_{\mathrm{F}}\|\mathbf{K}\|_{\mathrm{F}}$",
+        r"(16)  $c_{\mathcal{S}} \leqslant C_0$",
+        r"(17)  $|\partial c_{\mathcal{S}}| \leqslant C_1$",
+        r"(18)  same landmark",
+        r"(19)  two landmarks",
+        r"$\|\nabla^2R\|_{\mathrm{F}} \leqslant L$",
+        r"$\|\nabla^2R\|_2 \leqslant L$",
+    )
+    figure, panels = style.subplots(1, 1, height=3.4)
+    axes, place = panels[0, 0], np.arange(len(ratios))[::-1]
+    for k, (kernel, found) in enumerate(ratios.items()):
+        axes.plot(found, place, "osD^v"[k % 5], color=style.CYCLE[k % 5], linestyle="none", label=str(kernel))
+    axes.axvline(1.0, color=style.REFERENCE, linestyle="-", linewidth=0.9)
+    axes.axvspan(1.0, 6.0, color=style.ACCENT, alpha=0.08, linewidth=0)
+    axes.set_xscale("log")
+    axes.set_xlim(right=6.0)
+    axes.set_yticks(place, written)
+    axes.legend(loc="upper left")
+    style.label(axes, "largest value found, divided by its bound")
+    return figure
+
+
+@style.drawn
+def figure_curvature(curves: pd.DataFrame, bounds: Mapping[str, Any], step: float) -> Figure:
+    """The largest eigenvalue of ∇²R along a descent for some kernels, their L far above, and 2/γ between."""
+    figure, panels = style.subplots(1, 1, height=3.3)
+    axes, t = panels[0, 0], curves.index
+    for k, (kernel, found) in enumerate(curves.items()):
+        colour, dash = style.CYCLE[k % 5], style.DASHES[k % 5]
+        axes.plot(t, found, color=colour, linestyle=dash, label=str(kernel))
+        axes.plot(t[[0, -1]], [bounds[str(kernel)].L] * 2, color=colour, linestyle=dash, linewidth=0.9)
+    axes.axhline(2.0 / step, color=style.ACCENT, linewidth=1.0, linestyle="-")
+    top = max(bound.L for bound in bounds.values())
+    for words, height, shift, colour in (
+        (r"$2/\gamma$", 2.0 / step, 4, style.ACCENT),
+        ("$L$", top, 4, style.INK),
+        (r"largest eigenvalue of $\nabla^2R(\mathcal{S}^{(t)})$", float(curves.to_numpy().max()), 8, style.INK),
+    ):
+        axes.annotate(words, (t[-1], height), (0, shift), textcoords="offset points", ha="right", color=colour)
+    axes.set_yscale("log")
+    axes.set_ylim(top=6.0 * top)
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    style.label(axes, "iteration $t$", "curvature")
+    return figure
+
+
+def curvature_table(curves: pd.DataFrame, bounds: Mapping[str, Any], step: float) -> pd.DataFrame:
+    """L against the largest curvature found, by kernel."""
+    rows = [
+        (name, bound.L, top, bound.L / top, bound.step, step * bound.L, 2 / top)
+        for (name, bound), top in zip(bounds.items(), curves.max(), strict=True)
+    ]
+    columns = ["kernel", "L", "largest curvature", "L / curvature", "1/L", "γL", "stable up to 2 / curvature"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+# -- descents --------------------------------------------------------------------------------------------------
+
+
+@nl.threads(1)
+def descents(p: ConvergenceParameters, start: Array, steps: Mapping[str, float]) -> dict[str, nl.Descent]:
+    """Descents from the same start with several steps; R is recorded at each iteration."""
+    kernel, data = p.kernel(), p.data()
+    common: dict[str, Any] = {"iterations": p.iterations, "record_every": 1}
+    constant = nl.squared_frobenius_norm(kernel, data)
+    return {
+        name: nl.gradient_descent(kernel, data, start, step=step, constant=constant, **common)
+        for name, step in steps.items()
+    }
+
+
+def descents_table(
+    p: ConvergenceParameters, runs: Mapping[str, nl.Descent], steps: Mapping[str, float], L: float
+) -> pd.DataFrame:
+    """The step against 1/L, how R and its gradient ended, and how far the landmarks went."""
+    rows = []
+    for name, run in runs.items():
+        rises = int(np.sum(np.diff(run.values) > 1e-12 * run.values[0]))
+        gradient = float(np.linalg.norm(nl.radial_skd_gradient(p.kernel(), p.data(), run.sample)))
+        reach = float(np.abs(run.sample).max() / np.abs(p.data()).max())
+        rows.append((name, steps[name], steps[name] * L, run.values[-1], rises, gradient, reach))
+    columns = ["step", "γ", "γL", "R at the end", "steps that raised R", "‖∇R‖ at the end", "reach of S over that of D"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+@nl.threads(1)
+def smallest_decrease(p: ConvergenceParameters, start: Array, step: float, iterations: int = 50) -> float:
+    """The smallest (R(S⁽ᵗ⁾) − R(S⁽ᵗ⁺¹⁾)) / (γ ‖∇R(S⁽ᵗ⁾)‖²): at least 1/2 by the descent lemma if γ ≤ 1/L."""
+    run = nl.gradient_descent(
+        p.kernel(), p.data(), start, step=step, iterations=iterations, record_every=1, keep_path=True
+    )
+    assert run.path is not None
+    squares = [np.sum(nl.radial_skd_gradient(p.kernel(), p.data(), sample) ** 2) for sample in run.path[:-1]]
+    return float((-np.diff(run.values) / (step * np.array(squares))).min())
+
+
+@style.drawn
+def figure_descents(runs: Mapping[str, nl.Descent], ceiling: float) -> Figure:
+    """R along descents that differ in their step; ``ceiling`` is ‖K‖_F², where no landmark is near the data."""
+    figure, panels = style.subplots(1, 1, height=3.4)
+    axes = panels[0, 0]
+    for k, (name, run) in enumerate(runs.items()):
+        look: Any = {"color": (*style.CYCLE, style.INK)[k % 6], "linestyle": (*style.DASHES, (0, (2, 2)))[k % 6]}
+        axes.plot(run.iterations + 1, run.values, label=name, linewidth=1.2, **look)
+    axes.axhline(ceiling, color=style.REFERENCE, linewidth=0.9, linestyle="-")
+    name = r"$\|\mathbf{K}\|_{\mathrm{F}}^2$"
+    axes.annotate(name, (1.0, ceiling), (2, 5), textcoords="offset points", color=style.REFERENCE)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_ylim(top=8.0 * ceiling)
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    style.label(axes, "iteration $t + 1$", decay.R_ALONG)
+    return figure
+
+
+@style.drawn
+def figure_drift(run: pd.DataFrame) -> Figure:
+    """A landmark that drifts to infinity: its place, the gradient, and R above its limit."""
+    figure, panels = style.subplots(1, 3, height=2.6)
+    run = run.iloc[1:].assign(R=run["R"] - drift.limit())
+    for axes, column, words in (
+        (panels[0, 0], "place", "place of the fourth landmark"),
+        (panels[0, 1], "gradient", r"$\|\nabla R(\mathcal{S}^{(t)})\|$"),
+        (panels[0, 2], "R", r"$R(\mathcal{S}^{(t)})$ above its limit"),
+    ):
+        axes.plot(run["step"], run[column], color=style.OPTIMISED, marker=".", markersize=4)
+        axes.set_xscale("log")
+        axes.set_yscale("linear" if column == "place" else "log")
+        style.label(axes, "step $t$", words)
+    return figure
+
+
+# -- a kernel whose diagonal vanishes --------------------------------------------------------------------------
+
+#: With it, R of one landmark depends on its direction alone.
+LINEAR = nl.Polynomial(degree=1, offset=0.0)
+#: A landmark has arrived when this part of what R can lose is lost.
+NEARLY = 0.99
+
+
+@nl.threads(1)
+def linear_descents(
+    data: Array, iterations: int, lengths: tuple[float, ...] = (1.0, 0.3, 0.1, 0.01)
+) -> tuple[dict[float, nl.Descent], float]:
+    """Descents of one landmark with one step from starts that differ in their length alone, and the lowest R."""
+    best = np.linalg.eigh(data.T @ data)[1][:, -1]
+    best = best if best[0] > 0.0 else -best
+    turn = np.array([[np.cos(0.5), -np.sin(0.5)], [np.sin(0.5), np.cos(0.5)]])
+    constant = nl.squared_frobenius_norm(LINEAR, data)
+    step = 0.2 / nl.largest_hessian_eigenvalue(LINEAR, data, best[None])
+    runs = {
+        length: nl.gradient_descent(
+            LINEAR, data, length * (turn @ best)[None], step=step, iterations=iterations, record_every=1,
+            keep_path=True, constant=constant,
+        )
+        for length in lengths
+    }  # fmt: skip
+    return runs, nl.radial_skd(LINEAR, data, best[None], constant)
+
+
+def linear_table(data: Array, runs: Mapping[float, nl.Descent], lowest: float) -> pd.DataFrame:
+    """The first step from each start, and how many steps it takes to reach the best direction."""
+    rows = []
+    for length, run in runs.items():
+        assert run.path is not None
+        before, after = run.path[:2, 0]
+        cosine = before @ after / (np.linalg.norm(before) * np.linalg.norm(after))
+        close = run.values <= lowest + (1.0 - NEARLY) * (run.values[0] - lowest)
+        rows.append(
+            {
+                "distance at the start": length,
+                "‖∇R‖ there": float(np.linalg.norm(nl.radial_skd_gradient(LINEAR, data, run.path[0]))),
+                "distance after one step": float(np.linalg.norm(after)),
+                "turned by, degrees": float(np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0)))),
+                "steps to the best direction": f"{int(np.argmax(close)):,}" if close.any() else "more",
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+@style.drawn
+def figure_linear(data: Array, runs: Mapping[float, nl.Descent], lowest: float, reach: float = 1.2) -> Figure:
+    """R of one landmark over the plane with the first step from each start, and R along the descents."""
+    figure, panels = style.subplots(1, 2, height=3.2)
+    plane, decays = panels[0]
+    places = np.linspace(-reach, reach, 200)  # an even number: at the origin, where R is not continuous, is no point
+    grid, gram = np.stack(np.meshgrid(places, places), axis=-1), data.T @ data
+    image = (gram**2).sum() - (((grid @ gram) * grid).sum(axis=-1) / (grid**2).sum(axis=-1)) ** 2
+    plane.imshow(image, origin="lower", extent=(-reach, reach, -reach, reach), interpolation="bilinear", alpha=0.75)
+    for k, (length, run) in enumerate(runs.items()):
+        assert run.path is not None
+        colour = (style.ACCENT, style.PAPER, style.INITIAL, style.INK)[k % 4]
+        plane.plot(*run.path[:2, 0].T, color=colour, linestyle="-", linewidth=1.2)
+        plane.plot(*run.path[0, 0], "osD^"[k % 4], color=colour, markeredgecolor=style.INK, markeredgewidth=0.6)
+        above = (run.values - lowest) / (run.values[0] - lowest)
+        look = {"color": style.CYCLE[k % 5], "linestyle": style.DASHES[k % 5], "label": f"{length:g}"}
+        decays.plot(run.iterations + 1, above, **look)
+    plane.set(xlim=(-reach, reach), ylim=(-reach, reach))
+    plane.grid(False)
+    decays.set_xscale("log")
+    decays.set_yscale("log")
+    decays.set_ylim(bottom=1e-4)
+    decays.legend(title="distance at the start", loc="lower left")
+    style.label(plane, title="$R$ of one landmark, dark where it is low")
+    style.label(decays, "iteration $t + 1$", "$R$ above its lowest value, the start being 1")
+    return figure

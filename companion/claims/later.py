@@ -28,7 +28,7 @@ from ..experiments.protocol import load_data
 from ..experiments.seeds import Axis, seed_for
 from ..results import provenance
 from ..results.archive import Archive
-from ..studies import curvature, uses
+from ..studies import uses
 from . import stochastic
 from .beyond import COMPUTED
 from .landmarks import FIGURES, Walks, initial_sample
@@ -80,7 +80,8 @@ def end_point(name: str, j: int, *, twice: bool = False, steps: int = 30_000) ->
         start[1] = start[0]
     end = nl.gradient_descent(kernel, data, start, step=descent.step, iterations=steps).sample
     first, last = (float(np.linalg.norm(nl.radial_skd_gradient(kernel, data, sample))) for sample in (start, end))
-    low, high = curvature.extremes(kernel, data, end)
+    eigenvalues = np.linalg.eigvalsh(nl.radial_skd_hessian(kernel, data, end))
+    low, high = float(eigenvalues[0]), float(eigenvalues[-1])
     return {
         "rho": experiment.kernel.parameters["rho"], "start": j, "pathological": twice,
         "gradient": last / first, "eigenvalue": low / high,

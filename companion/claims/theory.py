@@ -103,7 +103,7 @@ def _quotients(sides: pd.DataFrame, least: float | pd.Series = -math.inf) -> pd.
     )
 
 
-#: What T1 calls the quantities of :func:`~companion.studies.curvature.chain`.
+#: What T1 calls the quantities of :func:`~companion.studies.curvature.proof_ratios`.
 _STEPS_OF_THE_PROOF = {
     "c_S / C₀": "Eq. (16)",
     "|∂c_S| / C₁": "Eq. (17)",
@@ -136,7 +136,7 @@ def bound_quotients(problem: Problem, rng: np.random.Generator) -> dict[str, flo
     """Each quantity over its bound."""
     kernel, data, sample = problem
     bound = nl.lipschitz_bound(kernel, data, len(sample))
-    ratios = curvature.chain(kernel, data, sample, bound).ratios
+    ratios = curvature.proof_ratios(kernel, data, sample, bound)
     others = [sample + size * rng.standard_normal(sample.shape) for size in (1e-4, 0.1, 1.0, 10.0)]
     largest = max(curvature.lipschitz_ratio(kernel, data, [sample, other], bound) for other in others)
     return {name: ratios[step] for name, step in _STEPS_OF_THE_PROOF.items()} | {
@@ -211,7 +211,7 @@ def assumption_quotients(kernel: nl.Kernel) -> dict[str, float]:
     constants = kernel.constants
     assert constants is not None
     bounds = {"M1": constants.M1, "M2": constants.M2}
-    largest = curvature.largest_derivatives(kernel, constants)
+    largest = curvature.largest_derivatives(kernel)
     return {
         "alpha": constants.alpha / float(kernel.squared(np.zeros((1, 2)))[0, 0]),
         **{name: value / bounds[name[:2]] for name, value in largest.items()},

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import nystrom_lib as nl
-from companion.chapters import approximation, radial_skd
+from companion.chapters import approximation, convergence, radial_skd
 from companion.chapters import stochastic_gradients as estimators
 from companion.chapters.bigaussian import recorded_descent
 from companion.choices import kernel_by_name
@@ -17,7 +17,6 @@ from companion.running.runner import run
 from companion.studies import (
     curvature,
     own_data,
-    vanishing,
 )
 
 from .small import EXPERIMENT
@@ -70,8 +69,8 @@ def test_surface_is_R_with_the_landmark_there():
 def test_each_step_of_the_proof_holds(name):
     kernel = curvature.kernels(1.0)[name]
     bound = nl.lipschitz_bound(kernel, DATA, 6)
-    tried = curvature.samples(DATA, 6, 3, 0)
-    ratios = curvature.largest_ratios(kernel, DATA, tried, bound)
+    tried = convergence.ConvergenceParameters(N=120, n=6, m=3).samples()
+    ratios = pd.DataFrame([curvature.proof_ratios(kernel, DATA, sample, bound) for sample in tried]).max()
     assert len(ratios) == 8
     assert ((ratios > 0) & (ratios <= 1)).all()
     assert curvature.lipschitz_ratio(kernel, DATA, tried, bound) <= ratios["‖∇²R‖₂ ≤ L"] * 3
@@ -199,28 +198,29 @@ def test_R_and_the_trace_factor_are_those_of_the_samples_kept(tmp_path):
 
 @pytest.fixture(scope="module")
 def thrown():
-    return vanishing.descents(DATA, 400)
+    return convergence.linear_descents(DATA, 400)
 
 
-def test_with_the_linear_kernel_R_sees_directions_alone(thrown):
-    """The two facts that chapter 3 rests on: ∇R(aS) = ∇R(S)/a, and it is orthogonal to S."""
+def test_with_the_linear_kernel_R_depends_on_directions_only(thrown):
+    """The two facts that chapter 3 relies on: ∇R(aS) = ∇R(S)/a, and it is orthogonal to S."""
+    kernel = convergence.LINEAR
     for a in (1.0, 0.01):
-        assert nl.radial_skd(vanishing.KERNEL, DATA, a * SAMPLE) == pytest.approx(
-            nl.radial_skd(vanishing.KERNEL, DATA, SAMPLE), rel=1e-9
-        )
-    gradient = nl.radial_skd_gradient(vanishing.KERNEL, DATA, SAMPLE)
-    np.testing.assert_allclose(nl.radial_skd_gradient(vanishing.KERNEL, DATA, 0.01 * SAMPLE), 100 * gradient, rtol=1e-8)
+        R = nl.radial_skd(kernel, DATA, a * SAMPLE)
+        assert R == pytest.approx(nl.radial_skd(kernel, DATA, SAMPLE), rel=1e-9)
+    gradient = nl.radial_skd_gradient(kernel, DATA, SAMPLE)
+    np.testing.assert_allclose(nl.radial_skd_gradient(kernel, DATA, 0.01 * SAMPLE), 100 * gradient, rtol=1e-8)
     assert abs(np.sum(gradient * SAMPLE)) < 1e-9 * np.linalg.norm(gradient) * np.linalg.norm(SAMPLE)
-    for each in thrown:
-        assert each.gradient * each.length == pytest.approx(thrown[0].gradient, rel=1e-8)
-        lengths = np.linalg.norm(each.path, axis=1)
+    for descent in thrown[0].values():
+        lengths = np.linalg.norm(descent.path[:, 0], axis=1)
         assert (np.diff(lengths) >= -1e-12 * lengths[:-1]).all(), "no step leads back towards the origin"
 
 
 def test_a_start_near_the_origin_is_thrown_out_at_a_right_angle(thrown):
-    far, *_, near = thrown
-    assert (far.length, near.length) == (1.0, 0.01)
-    assert far.turned < 10 and far.distance < 1.1 and far.arrived is not None and far.arrived < 100
-    assert near.turned == pytest.approx(90, abs=1) and near.distance > 100 * near.length and near.arrived is None
+    table = convergence.linear_table(DATA, *thrown)
+    first, last = table.iloc[0], table.iloc[-1]
+    assert first["turned by, degrees"] < 10 and first["distance after one step"] < 1.1
+    assert last["turned by, degrees"] == pytest.approx(90, abs=1) and last["distance after one step"] > 1
+    assert int(first["steps to the best direction"]) < 100 and last["steps to the best direction"] == "more"
+    far, *_, near = thrown[0].values()
     assert near.values[1] > near.values[0], "R is higher where it was thrown to"
     assert (np.diff(far.values) <= 1e-9 * far.values[0]).all()

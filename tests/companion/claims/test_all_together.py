@@ -42,7 +42,7 @@ def scaled(factor: float) -> Callable[[Any], Any]:
         ("R1", nl, "radial_skd", scaled(3.0)),
         ("R2", nl, "radial_skd", scaled(0.01)),
         ("R2", radial_skd, "sides", lambda found: found | {"trace": 1.01 * found["frobenius"]}),
-        ("T1", curvature, "chain", lambda found: replace(found, values=dict.fromkeys(found.values, math.inf))),
+        ("T1", curvature, "proof_ratios", lambda found: dict.fromkeys(found, math.inf)),
         ("T1", curvature, "lipschitz_ratio", scaled(100.0)),
         ("T3", curvature, "largest_derivatives", lambda found: {name: 1.01 * found[name] for name in found}),
         ("S2", estimators, "every_batch", scaled(1.01)),

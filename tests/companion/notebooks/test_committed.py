@@ -22,8 +22,8 @@ UNCOMPARED = {
     "chapter.trace_errors(": "the digits that rounding leaves, which differ from processor to processor",
     "chapter.digits_table(": "the digits that rounding leaves, which differ from processor to processor",
     "chapter.digits(": "the digits that rounding leaves, which differ from processor to processor",
-    "steps.descents(": "descents beyond stability, in which rounding grows until it shows",
-    "steps.summary(": "descents beyond stability, in which rounding grows until it shows",
+    "chapter.descents(p, start, lengths)": "descents beyond stability, in which rounding grows until it shows",
+    "chapter.descents_table(": "descents beyond stability, in which rounding grows until it shows",
     "chapter.deviations(": "differences of nearly equal numbers, at the level of rounding",
 }
 MOST_UNCOMPARED = 5
