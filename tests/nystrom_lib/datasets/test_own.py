@@ -96,13 +96,9 @@ def test_the_given_array_is_not_changed() -> None:
 
 
 def test_whole_numbers_and_truth_values_are_numbers() -> None:
-    mixed = pd.DataFrame(
-        {"n": [1, 2, 3], "yes": [True, False, True], "f": np.array([0.5, 0.25, 0.125], dtype=np.float32)}
-    )
+    mixed = pd.DataFrame({"n": [1, 2, 3], "yes": [True, False, True], "f": np.array([0.5, 0.25, 0.125], np.float32)})
     expected = [[1.0, 1.0, 0.5], [2.0, 0.0, 0.25], [3.0, 1.0, 0.125]]
     assert from_array(mixed, standardise=False).X.tolist() == expected
-    assert from_array(np.arange(6, dtype=np.uint8).reshape(3, 2), standardise=False).X[2, 1] == 5.0
-    assert from_array(pd.Series([1.0, 2.0], name="s")).columns == ("s",)
 
 
 class TestColumns:
@@ -144,15 +140,13 @@ class TestColumns:
                 r"columns names 'weigth', which is no column \(did you mean 'weight'\?\)",
             ),
             ({"columns": [3]}, "columns names 3, which is no column; there are 'weight', 'b', 'c'"),
-            ({"columns": [-1]}, "columns names -1"),
-            ({"without": ["q"]}, "without names 'q'"),
             ({"columns": ["b", 1]}, "columns is .*; it must name each column once"),
-            ({"columns": []}, "no column left"),
             ({"without": [0, 1, 2]}, "no column left"),
+            ({"colums": [1]}, r"'colums' is no option \(did you mean 'columns'\?\)"),
         ],
     )
     def test_bad_choices_are_refused_in_a_sentence(self, options: dict[str, Any], message: str) -> None:
-        with pytest.raises(ValueError, match=message):
+        with pytest.raises((TypeError, ValueError), match=message):
             from_array(frame().rename(columns={"a": "weight"}), **options)
 
 
@@ -197,19 +191,6 @@ class TestMissing:
         ]
 
 
-class TestText:
-    def test_another_separator(self, tmp_path: Path) -> None:
-        path = tmp_path / "spaced.txt"
-        path.write_text("  1.5   2\n  3.0   5\n", encoding="utf-8")
-        assert from_file(path, separator=r"\s+", standardise=False).X.tolist() == [[1.5, 2.0], [3.0, 5.0]]
-
-    def test_decimals_become_the_nearest_float(self, tmp_path: Path) -> None:
-        values = np.random.default_rng(2).standard_normal((500, 2)) * 10.0 ** np.arange(-250, 250)[:, None]
-        path = tmp_path / "long.csv"
-        path.write_text("\n".join(f"{a!r},{b!r}" for a, b in values.tolist()), encoding="utf-8")
-        np.testing.assert_array_equal(from_file(path, standardise=False).X, values)
-
-
 def columns(*values: Any) -> np.ndarray:
     return np.array(values, dtype=np.float64).T
 
@@ -223,22 +204,15 @@ def columns(*values: Any) -> np.ndarray:
             {"name": "mine"},
             "'mine' is constant in columns 'x0', 'x2'",
         ),
-        (columns([7] * 3, [1, 2, 3]), {"standardise": False}, "constant in column 'x0'"),
         (columns([1, np.inf], [1, 2]), {}, "infinite values in column 'x0'"),
         (columns([1.0], [2.0]), {}, "too few rows: 1; at least 2"),
         (columns([1, np.nan], [1, 2]), {}, "too few rows: 1 after 1 with missing values were dropped"),
-        (np.empty((0, 3)), {}, "too few rows: 0"),
-        (np.empty((5, 0)), {}, "no column left"),
         (columns([1, 2], [np.nan] * 2), {"missing": "keep"}, "no value at all in column 'x1'"),
         (columns([1e308, 1.5e308, 1], [1, 2, 3]), {}, "too large to be added up .* column 'x0'"),
-        (columns([1e200, -1e200], [1, 2]), {}, "too large or too close together .* column 'x0'"),
         (columns([1e-200, 2e-200], [1, 2]), {}, "too large or too close together .* column 'x0'"),
         (np.arange(5.0), {}, r"has the shape \(5,\); it must have a row per point"),
         (np.array([["a", "b"], ["c", "d"]]), {}, "has the type <U1; it must hold real numbers"),
-        (np.ones((2, 2)) * 1j, {}, "has the type complex128; it must hold real numbers"),
-        (np.array([[{}, 1]], dtype=object), {}, "has the type object; it must hold real numbers"),
         (X, {"missing": "ignore"}, "missing is 'ignore'; it must be 'drop', 'keep' or 'refuse'"),
-        (X, {"ddof": 2}, "ddof is 2; it must be 0"),
     ],
 )
 def test_what_cannot_be_used_is_refused_in_a_sentence(data: Any, options: Any, message: str) -> None:
@@ -246,22 +220,10 @@ def test_what_cannot_be_used_is_refused_in_a_sentence(data: Any, options: Any, m
         from_array(data, **options)
 
 
-def test_wrong_types_and_misspelt_options() -> None:
-    with pytest.raises(TypeError, match="data is a list; it must be a NumPy array or a pandas object"):
-        from_array([[1.0, 2.0]])
-    with pytest.raises(TypeError, match=r"'colums' is no option \(did you mean 'columns'\?\)"):
-        from_array(X, colums=[1])  # type: ignore[call-arg]
-
-
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
         ("a.xlsx", b"", r"path is 'a\.xlsx'; it must end in one of \.csv, "),
-        ("a.npy.gz", b"", "it must end in one of"),
-        ("a", b"", "it must end in one of"),
-        ("a.csv", b"", r"a\.csv cannot be read as \.csv data: it holds no line"),
-        ("a.csv", b"a,b\n1,2\n3,4,5\n", r"a\.csv cannot be read as \.csv data"),
-        ("a.csv", b"a,b\n1,2\n3,x\n", "do not hold numbers: 'b' .*'x' in line 3"),
         ("a.csv", b"\xff\xfe\x00", "cannot be read"),
         ("a.csv.gz", b"no gzip", r"a\.csv\.gz cannot be read as \.csv data"),
         ("a.parquet", b"no parquet", r"a\.parquet cannot be read as \.parquet data"),
@@ -273,11 +235,6 @@ def test_files_that_cannot_be_read_are_named(name: str, content: bytes, message:
     (tmp_path / name).write_bytes(content)
     with pytest.raises(ValueError, match=message):
         from_file(tmp_path / name)
-
-
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match=r"path names .*none\.csv', which is not a file"):
-        from_file(tmp_path / "none.csv")
 
 
 def test_one_of_several_arrays(tmp_path: Path) -> None:
@@ -338,13 +295,3 @@ def test_nobody_is_told_to_load_it_unsafely(tmp_path: Path, name: str) -> None:
     (tmp_path / "b.npy").write_bytes(b"a poem" * 50)
     with pytest.raises(ValueError, match=r"which are never loaded, or is damaged\.$"):
         from_file(tmp_path / "b.npy")
-
-
-def test_columns_of_a_wrong_type() -> None:
-    with pytest.raises(TypeError, match=r"^columns is 'b'; it must be a list of names or numbers\.$"):
-        from_array(X, columns="b")
-
-
-def test_columns_may_be_an_array_of_numbers() -> None:
-    """Catches a check by Python's own type of integers."""
-    assert from_array(X, columns=np.array([2, 0])).columns == from_array(X, columns=[2, 0]).columns == ("x2", "x0")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import hashlib
 from collections.abc import Callable
-from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -112,10 +111,8 @@ def test_the_points_cannot_be_changed() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (partial(magic, ddof=-1), "ddof is .*; it must be 0"),
         (lambda: abalone("age"), "attributes is 'age'; it must be 'sex' or 'rings'"),  # type: ignore[arg-type]
         (lambda: abalone(ddof=2), "ddof is 2; it must be 0 .* or 1"),
-        (lambda: magic(ddof=True), "ddof is .*; it must be 0"),
     ],
 )
 def test_bad_arguments_are_refused_in_a_sentence(call: Any, message: str) -> None:
@@ -130,9 +127,7 @@ def one_digit(raw: bytes) -> bytes:
 DAMAGES: dict[str, Callable[[bytes], bytes]] = {
     "one digit": one_digit,
     "cut short": lambda raw: raw[: len(raw) // 2],
-    "one byte": lambda raw: raw[:1000] + bytes([raw[1000] ^ 255]) + raw[1001:],
     "something else": lambda raw: b"not compressed",
-    "empty": lambda raw: b"",
 }
 
 

@@ -94,39 +94,26 @@ def digests() -> dict[str, str]:
 # -- what is refused -------------------------------------------------------------------------------------------
 
 
-def test_unknown_methods_are_refused_with_a_guess() -> None:
-    X, _ = cloud(2, 10, 1)
-    for function in (nl.initial_sample, nl.landmarks.starts.initial_indices):
-        with pytest.raises(ValueError, match=r"method is 'kmean' \(did you mean 'kmeans'\?\); it must be 'uniform', "):
-            function(KERNEL, X, 3, "kmean", seed=0)
-        with pytest.raises(TypeError, match=r"method is None; it must be 'uniform'"):
-            function(KERNEL, X, 3, None, seed=0)  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    "arguments, sentence",
+    [
+        ({"method": "kmean"}, r"method is 'kmean' \(did you mean 'kmeans'\?\); it must be 'uniform', "),
+        ({"method": None}, r"method is None; it must be 'uniform'"),
+        ({"n": 0}, r"n is 0; it must be .*\.$"),
+        ({"n": 11}, r"n is 11; it must be .*\.$"),
+        ({"seed": -1}, r"seed is -1"),
+        ({"kernel": "Gaussian"}, r"kernel is 'Gaussian'"),
+    ],
+)
+def test_bad_input_gets_one_sentence(arguments: dict[str, Any], sentence: str) -> None:
+    given: dict[str, Any] = {"kernel": KERNEL, "data": cloud(2, 10, 1)[0], "n": 3, "method": "uniform", "seed": 0}
+    with pytest.raises((TypeError, ValueError), match=f"^{sentence}"):
+        nl.initial_sample(**given | arguments)
 
 
-@pytest.mark.parametrize("n", [0, -1, 11, 2.0])
-@pytest.mark.parametrize("method", METHODS)
-def test_impossible_sizes_are_refused(method: str, n: Any) -> None:
-    X, _ = cloud(2, 10, 1)
-    with pytest.raises((TypeError, ValueError), match=rf"^n is {n}; it must be .*\.$"):
-        nl.initial_sample(KERNEL, X, n, method, seed=0)
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_a_seed_may_be_left_out(method: str) -> None:
-    X, _ = cloud(2, 10, 1)
-    assert nl.initial_sample(KERNEL, X, 3, method).shape == (3, 2)
-    with pytest.raises(ValueError, match="seed is -1"):
-        nl.initial_sample(KERNEL, X, 3, method, seed=-1)
-
-
-def test_points_that_are_no_data_points_have_no_indices() -> None:
+def test_means_have_no_indices() -> None:
     with pytest.raises(ValueError, match=r"method is 'kmeans'; its points are no data points and have no indices\."):
         nl.landmarks.starts.initial_indices(KERNEL, [[0.0], [1.0]], 1, "kmeans", seed=0)
-
-
-def test_what_is_no_kernel_is_refused() -> None:
-    with pytest.raises((TypeError, ValueError), match="kernel is 'Gaussian'"):
-        nl.initial_sample("Gaussian", [[0.0]], 1, seed=0)  # type: ignore[arg-type]
 
 
 # -- the helpers -----------------------------------------------------------------------------------------------
