@@ -45,6 +45,12 @@ def cloud(d: int, N: int, n: int, seed: int = 0) -> tuple[Floats, Floats]:
     return rng.normal(size=(N, d)) / np.sqrt(2 * d), rng.normal(size=(n, d)) / np.sqrt(2 * d)
 
 
+def close(found: Floats, expected: Floats, relative: float) -> bool:
+    """Whether all entries agree to within `relative` of the largest: one that cancels has no digits of its own."""
+    assert found.shape == expected.shape and found.dtype == np.float64
+    return bool(np.max(np.abs(found - expected)) <= relative * np.max(np.abs(expected)))
+
+
 def paired(*lists: Iterable[Any]) -> list[tuple[Any, ...]]:
     """Tuples with an entry of each list, in which every entry occurs: instead of all combinations."""
     columns = [list(each) for each in lists]

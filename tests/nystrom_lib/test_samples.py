@@ -29,12 +29,3 @@ def test_every_point_is_equally_likely() -> None:
         first[chosen[0]] += 1
     assert np.all(np.abs(counts - 6000) < 5 * np.sqrt(20_000 * 0.3 * 0.7))
     assert np.all(np.abs(first - 2000) < 5 * np.sqrt(20_000 * 0.1 * 0.9))
-
-
-def test_sample_is_a_copy() -> None:
-    """Catches a sample that is a view: a descent on it would move the data."""
-    X, _ = cloud(2, 5, 1)
-    before = X.copy()
-    S = nl.uniform_sample(X, 5, 0)
-    S[:] = 0
-    assert np.array_equal(X, before)

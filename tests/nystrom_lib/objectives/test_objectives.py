@@ -15,7 +15,7 @@ import nystrom_lib as nl
 from nystrom_lib.landmarks.objectives import OBJECTIVES
 from nystrom_lib.landmarks.objectives.base import EVERYTHING, Objective
 from tests.bits import digest
-from tests.cases import BUILT_IN, Floats, cloud, pair
+from tests.cases import BUILT_IN, Floats, close, cloud, pair
 
 NAMES = tuple(OBJECTIVES)
 KERNEL = nl.Gaussian(rho=0.7)
@@ -29,11 +29,6 @@ def made(name: str, kernel: str | Any = KERNEL, data: Any = None) -> Objective:
     except ValueError as refusal:
         assert not kernel.radial and str(refusal).startswith("kernel is ") and str(refusal).count(". ") == 0
         pytest.skip(str(refusal))
-
-
-def close(found: Floats, expected: Floats, relative: float) -> bool:
-    assert found.shape == expected.shape
-    return bool(np.max(np.abs(found - expected)) <= relative * np.max(np.abs(expected)))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -186,16 +181,6 @@ def test_one_landmark_one_point_and_more_landmarks_than_points(name: str) -> Non
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_data_themselves_are_a_perfect_sample(name: str) -> None:
-    """Catches an objective that is not low where the sample is good."""
-    X, _ = cloud(2, 15, 1)
-    objective = made(name, nl.Gaussian(rho=5.0), X)
-    assert objective.value(X) == pytest.approx(0.0, abs=1e-9)
-    assert objective.value(X[:5]) > 0.1
-    assert np.abs(objective.gradient(X)).max() < 1e-3  # the least there is
-
-
-@pytest.mark.parametrize("name", NAMES)
 def test_copies_stay_finite(name: str) -> None:
     X, S = cloud(2, 40, 5)
     objective = made(name, KERNEL, X)
@@ -228,15 +213,9 @@ def test_bad_input_gets_one_sentence(name: str) -> None:
         cls("Gaussian", X)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"^data holds nan at row 1, column 0; every value must be finite\.$"):
         cls(KERNEL, [[0.0], [np.nan]])
-    with pytest.raises(ValueError, match=r"^data has shape \(3,\); .*\.$"):
-        cls(KERNEL, [0.0, 1.0, 2.0])
     objective = cls(KERNEL, X)
     for call in (objective.value, objective.gradient):
         with pytest.raises(ValueError, match=r"^sample has points of 3 coordinates; those of data have 2\.$"):
             call([[0.0, 1.0, 2.0]])
-        with pytest.raises(ValueError, match=r"^sample holds inf at row 0, column 1; every value must be finite\.$"):
-            call([[0.0, np.inf]])
     with pytest.raises(ValueError, match=r"^batch holds 10; indices into the data go from 0 to 9\.$"):
         objective.gradient(X[:2], [0, 10])
-    with pytest.raises(ValueError, match=r"^batch has shape \(0,\) .*non-empty"):
-        objective.gradient(X[:2], [])
