@@ -39,19 +39,3 @@ def small(seed: int = 0, signal: int = 30, background: int = 50) -> bytes:
     X[signal + 9, 19] = -1000.5
     X[signal + 20, 19] = 16_000_900.0
     return text(X[:signal], X[signal:])
-
-
-def full() -> bytes:
-    """A file with the real one's numbers of lines, of missing values and of characters."""
-    rng = np.random.default_rng(1)
-    lines = [line(row) for row in rng.standard_normal((1000, COLUMNS))]
-    signal, background = 36_499, 93_565
-    rows = [lines[i % len(lines)] for i in range(signal + background)]
-    missing = line(np.full(COLUMNS, -999.0))
-    for i in (*range(100, 111), *range(signal + 500, signal + 500 + 457)):
-        rows[i] = missing
-    special = rng.standard_normal((4, COLUMNS))
-    special[:, 19] = (-17256.7, -1500.0, -1001.0, 16_000_900.0)
-    for i, row in enumerate(special):
-        rows[signal + 2000 + 10 * i] = line(row)
-    return f" {signal} {background}\n".encode("ascii") + b"".join(rows)

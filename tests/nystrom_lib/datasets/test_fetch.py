@@ -132,12 +132,12 @@ def test_a_failed_transfer_is_tried_again(server: Server, kind: str) -> None:
     assert server.requests == 2
 
 
-@pytest.mark.parametrize("kind", ["ends early, length unknown", "other member", "404", "stalls"])
+@pytest.mark.parametrize("kind", ["ends early, length unknown", "other member", "404"])
 def test_failure_leaves_nothing_and_says_why(server: Server, cache: Path, kind: str) -> None:
     server.script = [kind]
     wanted = r"could not be fetched from http://127.* in 1 attempts: .* can be given as path"
     with pytest.raises(FetchError, match=wanted):
-        fetch(server, timeout=0.5)
+        fetch(server)
     assert list(cache.iterdir()) == []
     assert miniboone().stand_in
 
@@ -149,30 +149,6 @@ def test_a_failed_attempt_keeps_the_file_that_was_there(server: Server, cache: P
     with pytest.raises(FetchError, match="404"):
         fetch(server)
     assert (cache / "MiniBooNE_PID.txt").read_bytes() == b"an older one"
-
-
-def test_nobody_listens(cache: Path) -> None:
-    closed = Server()
-    closed.server_close()
-    with pytest.raises(FetchError, match="could not be fetched"):
-        fetch(closed, timeout=2.0)
-    assert list(cache.iterdir()) == []
-
-
-def test_a_full_disk(server: Server, cache: Path) -> None:
-    # A limit on the size of a file fails in the same place as a disk without room.
-    code = f"""
-import resource
-resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
-from nystrom_lib.datasets import FetchError, fetch_miniboone
-try:
-    fetch_miniboone(url={server.url!r}, sha256={DIGEST!r}, retries=0)
-except FetchError as error:
-    print(error)
-"""
-    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert "File too large" in run.stdout
-    assert list(cache.iterdir()) == []
 
 
 def test_interrupted_in_the_middle(server: Server, cache: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import os
 import zipfile
@@ -62,21 +61,6 @@ def test_every_field_is_filled(file: Path) -> None:
     assert DIGEST in data.source
     # Only the file with the known hash gets the plain name.
     assert data.name == "MiniBooNE (unverified file)"
-
-
-@pytest.mark.slow
-def test_the_full_size_is_parsed_and_counted_as_in_the_paper(tmp_path: Path) -> None:
-    text = miniboone_text.full()
-    # The real file has as many bytes: the layout is the true one.
-    assert len(text) == 91_174_877
-    file = tmp_path / "MiniBooNE_PID.txt"
-    file.write_bytes(text)
-    data = miniboone(file, sha256=None)
-    assert data.X.shape == (129_592, 50)
-    assert [count for _, count in data.removed] == [471, 1]
-    np.testing.assert_allclose(data.X.mean(axis=0), 0.0, atol=1e-13)
-    np.testing.assert_allclose(data.X.std(axis=0), 1.0, rtol=1e-12)
-    assert miniboone(file, sha256=None).sha256 == data.sha256
 
 
 def test_the_order_of_places(file: Path, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -176,12 +160,6 @@ def test_a_bad_archive_is_named(tmp_path: Path, kind: str) -> None:
         miniboone(archive, sha256=None)
 
 
-def test_the_fetched_text_is_used(file: Path, cache: Path) -> None:
-    cache.mkdir()
-    file.rename(cache / "MiniBooNE_PID.txt")
-    assert miniboone(sha256=DIGEST).N == 72
-
-
 def test_a_damaged_fetched_text_is_named(cache: Path) -> None:
     cache.mkdir()
     (cache / "MiniBooNE_PID.txt").write_bytes(TEXT + b"x")
@@ -189,27 +167,8 @@ def test_a_damaged_fetched_text_is_named(cache: Path) -> None:
         miniboone(sha256=DIGEST)
 
 
-def check_summary(X: np.ndarray, path: Path) -> None:
-    """Compare the columns with a table of their statistics, printed to three decimals."""
-    with open(path, newline="", encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            x = X[:, int(row.pop("column"))]
-            quantiles = np.quantile(x, [0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0])
-            found = dict(zip(STATISTICS, [x.mean(), x.std(ddof=1), *quantiles], strict=True))
-            printed = {key: float(value) for key, value in row.items()}
-            assert found == pytest.approx(printed, rel=1e-6, abs=6e-4)
-
-
-STATISTICS = ("mean", "std", "min", "p10", "p25", "p50", "p75", "p90", "max")
-SUMMARY_OF_0_TO_4 = (
-    "column,mean,std,min,p10,p25,p50,p75,p90,max\n0,2.000,1.581,0.000,0.400,1.000,2.000,3.000,3.600,{}\n"
-)
-
-
 #: Read before the fixtures hide the user's settings.
 REAL = os.environ.get("NYSTROM_MINIBOONE")
-#: A table of published statistics of the raw columns, if there is one to check a real download with.
-SUMMARY = os.environ.get("NYSTROM_MINIBOONE_SUMMARY")
 
 
 @pytest.mark.skipif(not REAL, reason="the real MiniBooNE file is not here (NYSTROM_MINIBOONE is not set)")
@@ -219,14 +178,6 @@ def test_the_real_file() -> None:
     assert data.X.shape == (129_592, 50)
     assert [count for _, count in data.removed] == [471, 1]
     assert miniboone(REAL, stand_in="never", clean=False, standardise=False).N == 130_064
-
-
-@pytest.mark.skipif(
-    not (REAL and SUMMARY), reason="NYSTROM_MINIBOONE and NYSTROM_MINIBOONE_SUMMARY do not both name a file"
-)
-def test_the_real_file_has_the_published_statistics() -> None:
-    raw = miniboone(REAL, stand_in="never", clean=False, standardise=False)
-    check_summary(raw.X, Path(str(SUMMARY)))
 
 
 #: The file of the public sample, beside the checkout or named.
