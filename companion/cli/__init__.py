@@ -24,7 +24,10 @@ Exit codes:
 """
 
 
-@click.group("nystrom", cls=Group, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+
+@click.group("nystrom", cls=Group, epilog=EPILOG, context_settings=SETTINGS)
 @click.version_option(package_name="nystrom-lib", prog_name="nystrom")
 def nystrom() -> None:
     """Local optimisation of Nyström samples: chapters, experiments and data of arXiv 2203.13284.

@@ -54,13 +54,13 @@ def _names(context: click.Context, parameter: click.Parameter, value: tuple[str,
     return names
 
 
-_NUMBER = click.FloatRange(1e-100, 1e100)
+_POSITIVE = click.FloatRange(0.0, min_open=True)
 
 
 @click.command("optimise", cls=Command, short_help="find landmarks for your own file")
 @click.argument("file", type=click.Path(exists=True, path_type=Path))
 @click.option("-n", "n", type=click.IntRange(1), help="Number of landmarks (default: 100, or as --tolerance needs).")
-@click.option("--tolerance", type=_NUMBER, metavar="E", help="In place of -n: relative error allowed, e.g. 0.05.")
+@click.option("--tolerance", type=_POSITIVE, metavar="E", help="In place of -n: relative error allowed, e.g. 0.05.")
 @click.option(
     "-o", "--out", type=Output(".npy", ".csv"), default="landmarks.npy", show_default=True, help="File of landmarks."
 )
@@ -73,13 +73,13 @@ _NUMBER = click.FloatRange(1e-100, 1e100)
     "--method", type=click.Choice(METHODS), default="auto", show_default=True,
     help="The objective to minimise (the paper's is radial-skd), or a method of choosing points.",
 )  # fmt: skip
-@click.option("--seconds", type=_NUMBER, metavar="S", help="Time limit (default: until more steps gain little).")
+@click.option("--seconds", type=_POSITIVE, metavar="S", help="Time limit (default: until more steps gain little).")
 @click.option("--iterations", type=click.IntRange(0), metavar="T", help="Number of steps instead.")
 @click.option(
     "--start", type=click.Choice(["auto", *STARTS]), default="auto", show_default=True, help="Initial sample."
 )
 @click.option("--kernel", type=click.Choice(KERNEL_NAMES), default="gaussian", show_default=True, help="Kernel K.")
-@click.option("--rho", type=_NUMBER, help="Kernel parameter ρ (default: 1 over the median squared distance).")
+@click.option("--rho", type=click.FloatRange(1e-100, 1e100), help="Kernel parameter ρ (default: 1 over the median squared distance).")
 @click.option(
     "--columns", multiple=True, callback=_names, metavar="A,B,…",
     help="Columns to use, in this order; without a header they are x0, x1, …",
