@@ -79,7 +79,10 @@ _POSITIVE = click.FloatRange(0.0, min_open=True)
     "--start", type=click.Choice(["auto", *STARTS]), default="auto", show_default=True, help="Initial sample."
 )
 @click.option("--kernel", type=click.Choice(KERNEL_NAMES), default="gaussian", show_default=True, help="Kernel K.")
-@click.option("--rho", type=click.FloatRange(1e-100, 1e100), help="Kernel parameter ρ (default: 1 over the median squared distance).")
+@click.option(
+    "--rho", type=click.FloatRange(1e-100, 1e100),
+    help="Kernel parameter ρ (default: 1 over the median squared distance).",
+)  # fmt: skip
 @click.option(
     "--columns", multiple=True, callback=_names, metavar="A,B,…",
     help="Columns to use, in this order; without a header they are x0, x1, …",
