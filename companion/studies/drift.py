@@ -1,7 +1,7 @@
-"""A landmark that drifts off for ever: a descent at 1/L whose iterates have no limit (§2).
+"""A descent at 1/L whose iterates have no limit, because one landmark drifts to infinity (§2).
 
 Two data points and four landmarks on a line. Three of them settle, the outermost of the three beyond the data; far out,
-the repulsion of that one outweighs the attraction of the data, and the fourth landmark is pushed on and on.
+the repulsion of that one outweighs the attraction of the data, and the fourth landmark always moves outward.
 """
 
 from __future__ import annotations
