@@ -122,31 +122,3 @@ def test_blas_has_its_threads_back_in_a_forked_child() -> None:
     os.close(write)
     with os.fdopen(read) as answer:
         assert answer.read() == repr((before, 0))
-
-
-_KILLED_WITH_THE_LOCK = """
-import os, signal
-from numba.np.ufunc import parallel
-from tests.nystrom_lib.test_fork import bits
-
-bits()  # starts numba's threads, and makes the lock
-lock = parallel._backend_init_process_lock
-victim = os.fork()
-if victim == 0:
-    lock.acquire()
-    os.kill(os.getpid(), signal.SIGKILL)
-os.waitpid(victim, 0)
-child = os.fork()
-if child == 0:
-    signal.alarm(60)
-    bits()
-    os._exit(0)
-raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-"""
-
-
-def test_a_sibling_killed_while_it_held_numbas_lock_stops_nobody() -> None:
-    """numba takes a lock that forked processes share whenever it is asked for its threads: we ask once."""
-    root = Path(__file__).parents[2]
-    ended = subprocess.run([sys.executable, "-c", _KILLED_WITH_THE_LOCK], cwd=root, timeout=120, check=False)
-    assert ended.returncode == 0
