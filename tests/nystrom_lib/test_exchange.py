@@ -98,14 +98,6 @@ def test_ten_landmarks_out_of_sight_are_repaired() -> None:
     assert error(kernel, left, data) > 1.2 * error(kernel, repaired, data)
 
 
-def test_the_start_is_not_changed_and_the_generator_decides() -> None:
-    start = nl.uniform_sample(notebook_data(), 50, 3)
-    before = start.copy()
-    first, second, other = (descend(start, 100, seed=seed) for seed in (0, 0, 5))
-    assert np.array_equal(start, before)
-    assert np.array_equal(first, second) and not np.array_equal(first, other)
-
-
 class Counted(ExchangeEngine):
     """Counts what it does."""
 

@@ -13,7 +13,6 @@ import pytest
 
 import nystrom_lib as nl
 from nystrom_lib import _threads, criteria, kernels
-from nystrom_lib.landmarks import step_size
 from nystrom_lib.landmarks.objectives import trace_error
 
 #: How both programs begin.
@@ -83,16 +82,6 @@ def test_large_calls_are_divided_so_that_ctrl_c_is_noticed(
 def test_interrupted_search_for_neighbours(root: Path) -> None:
     """Catches threads that are left behind with arrays that are freed, and an exception that gets lost."""
     assert printed(INTERRUPTED, root) == ["stopped"] * 6
-
-
-def test_timeout_error_of_the_caller_is_not_taken_for_ours() -> None:
-    """Catches a search for a step that ends quietly at a TimeoutError which a signal handler has raised."""
-
-    def late(step: float) -> float:
-        raise TimeoutError("of the caller")
-
-    with pytest.raises(TimeoutError, match="of the caller"):
-        step_size._best_step(late, 1.0)
 
 
 @pytest.mark.parametrize("n", [5, 50])

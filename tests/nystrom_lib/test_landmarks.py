@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from nystrom_lib.landmarks.objectives import OBJECTIVES
 from nystrom_lib.landmarks.starts import STARTS
 from nystrom_lib.landmarks.steps.adam import TraceEngine
 from tests.bits import digest
-from tests.cases import EVERY, Floats, cloud, pair
+from tests.cases import EVERY, Floats, cloud, pair, paired
 
 from .conftest import Clock
 
@@ -81,8 +80,7 @@ def test_every_descent_gains_with_every_kernel(kernel: str, method: str) -> None
 # --- never worse than its start -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", OBJECTIVES)
-@pytest.mark.parametrize("rho", [1e-100, 1e-12, 1e-3, 1e3, 1e12, 1e100])
+@pytest.mark.parametrize("rho, method", paired([1e-100, 1e-12, 1e-3, 1e3, 1e12, 1e100, 1e-12, 1e12], OBJECTIVES))
 def test_very_wide_and_very_narrow_kernels(rho: float, method: str) -> None:
     X, _ = cloud(2, 120, 1)
     find(nl.Gaussian(rho), X, 9, method=method, iterations=25)
@@ -113,9 +111,8 @@ def test_better_starts_are_kept(method: str) -> None:
     found = find(KERNEL, X, 12, method=method, start=best, iterations=5, seed=2)
     assert "Begun at the points given." in found.reasons
     assert found.start_error == nl.NystromApproximation(KERNEL, best).residuals(X).mean()
-    for start in STARTS:
-        found = find(KERNEL, X, 12, method=method, start=start, iterations=5, seed=2)
-        assert any(repr(start) in reason for reason in found.reasons)
+    found = find(KERNEL, X, 12, method=method, start="kmeans", iterations=5, seed=2)
+    assert any("'kmeans'" in reason for reason in found.reasons)
 
 
 def test_the_start_is_the_better_of_two() -> None:
@@ -170,14 +167,13 @@ DEGENERATE: dict[str, tuple[Any, int]] = {
 }
 
 
-@pytest.mark.parametrize("case", DEGENERATE)
-@pytest.mark.parametrize("kernel", ["gaussian", "matern12", "polynomial"])
-def test_no_crash_whatever_the_data(kernel: str, case: str) -> None:
+@pytest.mark.parametrize("case, kernel", paired(DEGENERATE, ["gaussian", "polynomial", "gaussian", "matern12"]))
+def test_no_crash_whatever_the_data(case: str, kernel: str) -> None:
     data, n = DEGENERATE[case]
     K = pair(kernel)[0]
     before = data.copy()
     data.setflags(write=False)
-    for method in ("auto", *STARTS, *(OBJECTIVES if kernel != "polynomial" else ("radial-skd", "weighted-skd"))):
+    for method in DESCENTS if kernel != "polynomial" else ("auto", "radial-skd", "weighted-skd"):
         find(K, data, n, method=method, iterations=4)
     assert np.array_equal(data, before)
 
@@ -335,17 +331,11 @@ def test_points_without_a_descent(method: str) -> None:
     "arguments, sentence",
     [
         ({"n": 61}, r"n is 61; it must be from 1 to 60, the number of data points\."),
-        ({"n": 0}, r"n is 0; it must be from 1 to 60, the number of data points\."),
-        ({"n": 2.0}, r"n is 2\.0; it must be a whole number, at least 1\."),
         ({"method": "trase"}, r"method is 'trase' \(did you mean 'trace'\?\); it must be 'auto', .*\."),
-        ({"method": "kmean"}, r"method is 'kmean' \(did you mean 'kmeans'\?\); it must be 'auto', .*\."),
         ({"method": None}, r"method is None; it must be 'auto', .*\."),
-        ({"method": ["trace"]}, r"method is \['trace'\].*; it must be 'auto', .*\."),
         ({"seconds": 0}, r"seconds is 0; it must be a finite number greater than 0\."),
-        ({"seconds": -1}, r"seconds is -1; it must be a finite number greater than 0\."),
         ({"iterations": -1}, r"iterations is -1; it must be at least 0\."),
         ({"start": "kmean"}, r"start is 'kmean' \(did you mean 'kmeans'\?\); it must be 'auto', .*, or points\."),
-        ({"start": [[0.0, 0.0]]}, r"start has 1 points; it must have n = 6\."),
         ({"start": np.zeros((6, 3))}, r"start has points of 3 coordinates; those of data have 2\."),
     ],
 )
@@ -354,15 +344,7 @@ def test_bad_input_gets_one_sentence(arguments: dict[str, Any], sentence: str) -
         nl.find_landmarks(KERNEL, X, **{"n": 6, **arguments})
 
 
-def test_kernels_without_derivatives_are_refused() -> None:
-    """Catches a callable that is taken for a kernel: a descent needs κ', and a kernel says it or is none."""
-    with pytest.raises(TypeError, match=r"^kernel is <function .*; it must be a kernel of nystrom_lib, "):
-        nl.find_landmarks(lambda x, y: 1.0, X, 3)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match=r"^first is None; it must be a function \(t, p\) -> float that numba can "):
-        nl.radial_kernel(lambda q, p: 1.0, None, None)  # type: ignore[arg-type]
-
-
-def test_results_are_the_caller_s_own(tmp_path: Path) -> None:
+def test_results_are_the_caller_s_own() -> None:
     data: Floats = X.copy()
     for method in ("auto", *STARTS):
         found = nl.find_landmarks(KERNEL, data, 6, method=method, iterations=2)

@@ -10,7 +10,6 @@ import pytest
 import nystrom_lib as nl
 from nystrom_lib import _memory, approximation, local_approximation
 from nystrom_lib.landmarks import find as landmarks_module
-from nystrom_lib.landmarks.starts import cholesky
 from tests.bits import digest
 from tests.cases import Floats, cloud, pair
 
@@ -151,16 +150,6 @@ def test_a_factor_larger_than_memory_is_refused() -> None:
         nl.find_landmarks(nl.Polynomial(), X, 30)
 
 
-@pytest.mark.parametrize("way", ["rpcholesky", "greedy"])
-def test_a_start_that_does_not_fit_is_refused_in_a_sentence(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cholesky, "memory", lambda: 8 * 60 * 25)
-    X, _ = cloud(2, 60, 1)
-    nl.initial_sample(KERNEL, X, 25, way, seed=0)
-    sentence = r"^n is 26; it must be at most 25, for n rows of 60 numbers take .* of memory: 'uniform' does without\.$"
-    with pytest.raises(ValueError, match=sentence):
-        nl.initial_sample(KERNEL, X, 26, way, seed=0)
-
-
 @pytest.mark.usefixtures("small_machine")
 @pytest.mark.parametrize("method", ["auto", "local-trace", "uniform"])
 def test_landmarks_are_found_without_a_factor(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,16 +160,6 @@ def test_landmarks_are_found_without_a_factor(method: str, monkeypatch: pytest.M
     assert "Errors are upper bounds, from the 20 landmarks nearest to each point." in found.reasons
     assert found.error == nl.LocalApproximation(KERNEL, found.sample).residuals(X).mean()
     assert found.error < found.start_error or method == "uniform"
-
-
-@pytest.mark.usefixtures("small_machine")
-def test_the_estimator_says_so_before_it_looks_for_landmarks(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("sklearn")
-    from nystrom_lib.estimators import Nystroem, nystroem
-
-    monkeypatch.setattr(nystroem, "find_landmarks", None)
-    with pytest.raises(ValueError, match=r"^n_components is 30; it must be at most 25, for a factor of K_S takes "):
-        Nystroem(n_components=30).fit(cloud(2, 60, 1)[0])
 
 
 def test_a_container_may_have_less_than_the_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

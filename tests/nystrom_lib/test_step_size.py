@@ -37,11 +37,6 @@ def test_median_rule() -> None:
     assert nl.median_rho(points + 1e6) == 0.04
 
 
-def test_copies_of_one_point_have_no_width() -> None:
-    with pytest.raises(ValueError, match="data holds one point only"):
-        nl.median_rho(np.ones((5, 2)))
-
-
 @pytest.mark.parametrize(("scale", "how"), [(1e-60, "close together"), (1e60, "far apart"), (1e200, "far apart")])
 def test_the_error_names_the_data_and_not_rho(scale: float, how: str) -> None:
     """Catches ρ = 0, and an error about a ρ that the caller did not give."""
@@ -93,11 +88,6 @@ def test_outliers_and_repeats() -> None:
         assert values[-1] < values[0]
 
 
-def test_nothing_to_gain_does_no_harm() -> None:
-    data = CLOUD[:40]
-    assert values_along(data, nl.Gaussian(nl.median_rho(data)), data, 1000) == pytest.approx(0.0, abs=1e-9)
-
-
 @pytest.mark.parametrize("kernel", [nl.Polynomial(degree=2), nl.Matern(0.5)], ids=lambda kernel: kernel.name)
 def test_step_for_a_kernel_without_a_width_or_constants(kernel: nl.Kernel) -> None:
     data = CLOUD[:60]
@@ -124,11 +114,3 @@ def test_a_time_limit_ends_the_search(clock: Clock) -> None:
     assert choose_step(kernel, CLOUD, start, seconds=1e9) == found
     with pytest.raises(ValueError, match="seconds is 0"):
         choose_step(kernel, CLOUD, start, seconds=0)
-
-
-def test_step_is_tried_where_the_descent_begins() -> None:
-    kernel = nl.Gaussian(nl.median_rho(CLOUD))
-    start = CLOUD[np.argsort(np.linalg.norm(CLOUD, axis=1))[:8]] / 10  # close together in the middle
-    assert choose_step(kernel, CLOUD, start) != choose_step(kernel, CLOUD, nl.uniform_sample(CLOUD, 8, seed=0))
-    values = values_along(CLOUD, kernel, start, 500)
-    assert np.all(np.diff(values) <= 1e-9 * values[0])

@@ -91,15 +91,6 @@ def test_serial_calls_release_the_interpreter() -> None:
     assert max(during[1:]) > 3  # at most one, at the end of the call, if it holds the GIL; the first may compile
 
 
-def test_threads_is_restored() -> None:
-    """Catches a setting that leaks out of its block, also after an error."""
-    X, S = cloud(2, 100, 3)
-    before = nl.radial_skd(nl.Gaussian(rho=1.0), X, S)
-    with pytest.raises(RuntimeError, match="inside"), nl.threads(1):
-        raise RuntimeError("inside")
-    assert nl.radial_skd(nl.Gaussian(rho=1.0), X, S) == before
-
-
 @pytest.mark.parametrize("k", [0, -1, 1.5])
 def test_impossible_thread_counts_are_refused(k: object) -> None:
     """Catches a hang or an opaque error of numba."""

@@ -119,7 +119,9 @@ def variants(A: np.ndarray) -> dict[str, Any]:
 @pytest.mark.parametrize("name, form", paired(FUNCTIONS, variants(S)))
 def test_odd_arrays_are_converted(name: str, form: str) -> None:
     """Catches a kernel that reads the wrong memory, or is refused, for an unusual layout."""
+    before = X.copy(), S.copy()
     expected = np.asarray(FUNCTIONS[name](X, S))
+    assert np.array_equal(X, before[0]) and np.array_equal(S, before[1])  # a sample that is moved in place, say
     assert np.array_equal(np.asarray(FUNCTIONS[name](variants(X)[form], variants(S)[form])), expected)
 
 
@@ -130,14 +132,6 @@ def test_single_precision_is_accepted(name: str) -> None:
     expected = np.asarray(FUNCTIONS[name](A.astype(np.float64), B.astype(np.float64)))
     size = np.max(np.abs(expected))
     assert np.asarray(FUNCTIONS[name](A, B)) == pytest.approx(expected, rel=1e-3, abs=3e-4 * size)
-
-
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_arguments_are_never_modified(name: str) -> None:
-    """Catches a descent that moves the caller's sample, or a centring done in place."""
-    A, B = X.copy(), S.copy()
-    FUNCTIONS[name](A, B)
-    assert np.array_equal(A, X) and np.array_equal(B, S)
 
 
 def test_other_arguments_are_never_modified() -> None:
@@ -153,25 +147,6 @@ def test_other_arguments_are_never_modified() -> None:
     assert np.array_equal(batches, before[0]) and np.array_equal(K, before[1]) and np.all(vector == 1)
 
 
-BAD_KERNELS: dict[str, tuple[str, Callable[[], Any]]] = {
-    "rho=0": ("rho", lambda: nl.Gaussian(rho=0.0)),
-    "nu=1": ("nu", lambda: nl.Matern(1.0)),
-    "lengthscale=1e200": ("lengthscale", lambda: nl.RationalQuadratic(lengthscale=1e200)),
-    "alpha<0": ("alpha", lambda: nl.RationalQuadratic(alpha=-1.0)),
-    "degree=1.5": ("degree", lambda: nl.Polynomial(degree=1.5)),  # type: ignore[arg-type]
-    "offset<0": ("offset", lambda: nl.Polynomial(offset=-1.0)),
-}
-
-
-@pytest.mark.parametrize("case", BAD_KERNELS)
-def test_bad_kernel_parameters_are_named(case: str) -> None:
-    """Catches a kernel that is no kernel: its K would not be positive semi-definite, or not finite."""
-    argument, build = BAD_KERNELS[case]
-    with pytest.raises(REFUSED, match=rf"\b{argument}\b") as caught:
-        build()
-    assert one_sentence(caught.value)
-
-
 def gd(**options: Any) -> Any:
     return nl.gradient_descent(KERNEL, X, S, **{"step": 1e-3, "iterations": 3, **options})
 
@@ -180,11 +155,13 @@ def sgd(**options: Any) -> Any:
     return nl.stochastic_gradient_descent(KERNEL, X, S, **{"step": 1e-3, "iterations": 3, **options})
 
 
-def factors(**options: Any) -> Any:
-    return nl.approximation_factors(KERNEL, X, S, **options)
-
-
 BAD_OPTIONS: dict[str, tuple[str, Callable[[], Any]]] = {
+    "rho=0": ("rho", lambda: nl.Gaussian(rho=0.0)),
+    "nu=1": ("nu", lambda: nl.Matern(1.0)),
+    "lengthscale=1e200": ("lengthscale", lambda: nl.RationalQuadratic(lengthscale=1e200)),
+    "alpha<0": ("alpha", lambda: nl.RationalQuadratic(alpha=-1.0)),
+    "degree=1.5": ("degree", lambda: nl.Polynomial(degree=1.5)),  # type: ignore[arg-type]
+    "offset<0": ("offset", lambda: nl.Polynomial(offset=-1.0)),
     "step=0": ("step", lambda: gd(step=0.0)),
     "iterations<0": ("iterations", lambda: gd(iterations=-1)),
     "neither": ("batch_size", lambda: sgd()),

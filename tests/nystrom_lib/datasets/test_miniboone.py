@@ -112,15 +112,6 @@ def test_absent_data(cache: Path) -> None:
         miniboone(stand_in="never")
 
 
-def test_bad_arguments_are_refused_in_a_sentence(file: Path) -> None:
-    with pytest.raises(ValueError, match="stand_in is 'yes'; it must be 'auto', 'never' or 'always'"):
-        miniboone(stand_in="yes")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="it must be left out"):
-        miniboone(file, stand_in="always")
-    with pytest.raises(ValueError, match="ddof is 3; it must be 0"):
-        miniboone(file, ddof=3)
-
-
 def test_another_file_is_refused(file: Path) -> None:
     with pytest.raises(ValueError, match=f"its sha256 is {DIGEST}, not 577ab8bc"):
         miniboone(file)

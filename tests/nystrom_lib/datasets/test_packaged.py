@@ -7,7 +7,6 @@ import hashlib
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -91,33 +90,12 @@ def test_the_result_is_fixed_to_the_last_bit(data: Dataset, digest: str) -> None
     assert data.sha256 == digest == sha256_of(data.X)
 
 
-@pytest.mark.parametrize("load", [abalone, magic])
-def test_every_field_is_filled(load: Any) -> None:
-    data = load()
-    assert data.X.dtype == np.float64 and data.X.flags.c_contiguous
-    assert not data.stand_in
-    assert "doi.org/10.24432" in data.citation and "CC BY 4.0" in data.licence
-    assert len(data.columns) == data.d
-
-
 def test_the_points_cannot_be_changed() -> None:
     X = abalone().X
     with pytest.raises(ValueError, match="read-only"):
         X[0, 0] = 1.0
     with pytest.raises(ValueError, match="cannot set WRITEABLE"):
         X.flags.writeable = True
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: abalone("age"), "attributes is 'age'; it must be 'sex' or 'rings'"),  # type: ignore[arg-type]
-        (lambda: abalone(ddof=2), "ddof is 2; it must be 0 .* or 1"),
-    ],
-)
-def test_bad_arguments_are_refused_in_a_sentence(call: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        call()
 
 
 def one_digit(raw: bytes) -> bytes:

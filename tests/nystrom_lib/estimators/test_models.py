@@ -136,17 +136,6 @@ def test_no_leakage_all_is_chosen_within_fit() -> None:
     assert 0.35 < fitted.score(data[200:], labels[200:]) < 0.65
 
 
-def test_many_landmarks_and_few_points_do_not_overfit() -> None:
-    """Label noise, and as many landmarks as points: not much worse than the best that is possible, 0.8."""
-    noise = np.random.default_rng(4)
-    data = noise.standard_normal((650, 5))
-    labels = (data[:, 0] > 0.0) ^ (noise.random(650) < 0.2)
-    with pytest.warns(UserWarning, match="n_components > n_samples") as caught:
-        fitted = NystroemClassifier(n_components=200, random_state=0).fit(data[:150], labels[:150])
-    assert caught[0].filename == __file__
-    assert len(fitted.components_) == 150 and fitted.score(data[150:], labels[150:]) > 0.7
-
-
 @pytest.mark.parametrize("model", MODELS)
 def test_weights(model: Any) -> None:
     """Zero leaves out; equal weights are none; a heavy part is fitted better."""

@@ -127,23 +127,6 @@ def test_the_trace_error_in_one_pass(kind: str, tmp_path: Path, monkeypatch: pyt
     assert found.estimate is None and found.precision == exact.precision == "double"
 
 
-def test_k_s_is_factored_once_and_n_decides_the_precision(monkeypatch: pytest.MonkeyPatch) -> None:
-    from nystrom_lib import approximation, criteria
-
-    monkeypatch.setattr(module, "BLOCK_ROWS", 50)
-    factored = []
-    whole = approximation.pivoted_cholesky
-    monkeypatch.setattr(approximation, "pivoted_cholesky", lambda *a: factored.append(1) or whole(*a))
-    nl.nystrom_errors(KERNEL, nl.open_data(ROWS), ROWS[:30], "trace")
-    assert len(factored) == 1
-    sample = np.linspace(0.0, 0.1, 12)[:, None] * np.ones(3)  # so near each other that double precision is thin
-    n, N = len(sample), len(ROWS)
-    monkeypatch.setattr(criteria, "_MAX_EXTENDED_PRODUCTS", (N + n) * n**2 / 2)
-    assert nl.nystrom_errors(KERNEL, nl.open_data(ROWS), sample, "trace").precision == "extended"
-    monkeypatch.setattr(criteria, "_MAX_EXTENDED_PRODUCTS", (N + n) * n**2 / 2 - 1)
-    assert nl.nystrom_errors(KERNEL, nl.open_data(ROWS), sample, "trace").precision == "double"
-
-
 @pytest.mark.parametrize("values, high", [((0.0, 0.3, 1.0), 1.0), ((0.0, 0.0, 0.0, 2.0), 2.0)])
 @pytest.mark.parametrize("confidence", [0.5, 0.9])
 def test_the_bounds_hold_as_often_as_they_say(values: tuple[float, ...], high: float, confidence: float) -> None:

@@ -46,45 +46,35 @@ def test_uniform_is_uniform_sample() -> None:
 # -- k-means ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize(("d", "N", "n"), [(1, 5, 1), (2, 1000, 3), (3, 1001, 130), (10, 1500, 64), (17, 900, 70)])
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
-def test_nearest_landmark(d: int, N: int, n: int, kind: type, threads: int) -> None:
+def test_nearest_landmark(d: int, N: int, n: int, kind: type) -> None:
     """Catches ends of tiles left out, and distances lost to cancellation."""
     X, S = cloud(d, N, n)
     X = (X + 100.0).astype(kind)
     S = S + 100.0
     S[-1] = X[0]
-    with nl.threads(threads):
-        labels, squares = _nearest.nearest(X, S)
+    labels, squares = _nearest.nearest(X, S)
     exact = squared_distances(X.astype(float), S)
     assert np.array_equal(labels, exact.argmin(axis=1))
     np.testing.assert_allclose(squares, exact.min(axis=1), rtol=1e-9, atol=1e-25)
 
 
-def test_cell_means() -> None:
-    X, S = cloud(3, 500, 6)
-    labels = np.random.default_rng(0).integers(0, 5, 500)
-    means = _nearest.cell_means(X, labels, S)
-    np.testing.assert_allclose(means[:5], [X[labels == k].mean(axis=0) for k in range(5)], rtol=1e-12)
-    assert np.array_equal(means[5], S[5])  # no point is labelled 5
-
-
 def test_kmeans_plus_plus_draws_by_squared_distance() -> None:
-    """Catches distances that are not squared, or not those to the nearest: 20,000 draws of three out of six."""
+    """Catches distances that are not squared, or not those to the nearest: 6,000 draws of three out of six."""
     X = np.array([[0.0], [1.0], [2.5], [3.0], [7.0], [8.0]])
     first: Counter[int] = Counter()
     third: Counter[int] = Counter()
     given = 0
-    for seed in range(20_000):
+    for seed in range(6_000):
         a, b, c = nl.landmarks.starts.initial_indices(KERNEL, X, 3, "kmeans++", seed=seed).tolist()
         first[a] += 1
         if (a, b) == (1, 5):
             given += 1
             third[c] += 1
-    assert expected(first, np.full(6, 1 / 6), 20_000)
+    assert expected(first, np.full(6, 1 / 6), 6_000)
     weights = squared_distances(X, X[[1, 5]]).min(axis=1)
-    assert given > 1000 and expected(third, weights / weights.sum(), given)
+    assert given > 300 and expected(third, weights / weights.sum(), given)
 
 
 @pytest.mark.parametrize(("pairs", "size"), [(1, 100), (2000, 200)])
@@ -99,8 +89,7 @@ def test_kmeans_plus_plus_from_a_part_of_the_data(pairs: int, size: int, monkeyp
     assert np.array_equal(nl.initial_sample(KERNEL, X, 10, "kmeans++", seed=0), X[indices])
 
 
-@pytest.mark.parametrize("tolerance", [1e-4, 1e-2])
-@pytest.mark.parametrize(("d", "N", "n"), [(1, 300, 5), (3, 2000, 40), (20, 1500, 30)])
+@pytest.mark.parametrize(("d", "N", "n", "tolerance"), [(1, 300, 5, 1e-4), (3, 2000, 40, 1e-2), (20, 1500, 30, 1e-4)])
 def test_kmeans_is_lloyd_s_iteration(d: int, N: int, n: int, tolerance: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Catches a wrong mean or a wrong rule when to stop."""
     assert kmeans.TOLERANCE == 1e-4
@@ -256,9 +245,3 @@ def test_leverage_prefers_what_others_do_not_explain() -> None:
     X = np.vstack([0.05 * rng.normal(size=(990, 2)), 5.0 + 5.0 * np.arange(20).reshape(10, 2)])
     found = [np.sum(nl.landmarks.starts.initial_indices(KERNEL, X, 40, "leverage", seed=s) >= 990) for s in range(20)]
     assert np.mean(found) > 8
-
-
-def test_leverage_draws_copies_as_one_point() -> None:
-    X = np.array([[0.0]] * 500 + [[2.0]] * 500 + [[4.0]])
-    for seed in range(20):
-        assert len(np.unique(nl.initial_sample(KERNEL, X, 3, "leverage", seed=seed))) == 3

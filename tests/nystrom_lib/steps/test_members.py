@@ -77,17 +77,6 @@ def test_fixed_step(name: str, decay: bool, scale_free: bool) -> None:
     assert run.sample == pytest.approx(expected, rel=1e-12, abs=1e-13)
 
 
-def test_scale_free_does_not_see_n_times_the_data() -> None:
-    """Catches a step that depends on N: each point twice makes R four times as large, and nothing else."""
-    X, S = cloud(2, 60, 5)
-    rule = nl.FixedStep(0.05, scale_free=True)
-    once, twice = (
-        nl.descend(nl.RadialSKD(KERNEL, data), S, rule, iterations=20).sample for data in (X, np.vstack([X, X]))
-    )
-    assert once == pytest.approx(twice, rel=1e-11)
-    assert not np.allclose(once, S)
-
-
 # --- momentum -----------------------------------------------------------------------------------------------------
 
 
