@@ -251,7 +251,7 @@ def animation(descent: RecordedDescent) -> str:
     """Figure 1 as an animation in HTML."""
     title = f"The landmark points during the descent, ρ = {descent.rho:g}, n = {descent.path.shape[1]}"
     return slider.landmark_slider(
-        descent.data, descent.path, descent.iterations, descent.R, factors=descent.E_tr, title=title
+        descent.data, descent.path, descent.iterations, R=descent.R, E_tr=descent.E_tr, title=title
     )
 
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 import base64
 import html
 import json
+import re
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..checkout import BOOK
-from ..errors import ConfigurationError
 from . import style
 
 #: At most so many steps of the slider; more would not be seen.
@@ -25,32 +25,10 @@ _LARGEST = 65535
 
 
 def landmark_slider(
-    data: ArrayLike,
-    path: ArrayLike,
-    iterations: ArrayLike,
-    values: ArrayLike,
-    *,
-    title: str,
-    factors: ArrayLike | None = None,
+    data: ArrayLike, path: ArrayLike, iterations: ArrayLike, *, R: ArrayLike, E_tr: ArrayLike, title: str
 ) -> str:
-    """Figure 1 as an animation: HTML that can stand anywhere in a page.
-
-    Parameters
-    ----------
-    data : array, (N, 2)
-        The points of D.
-    path : array, (k, n, 2)
-        The landmarks at the iterations kept.
-    iterations, values : array, (k,)
-        Which those are, and R there.
-    title : str
-        What it shows, for those who read it and those who hear it.
-    factors : array, (k,), optional
-        The trace factor there: a second curve.
-    """
+    """Figure 1 as an animation in HTML, from the points of D, (N, 2), and the landmarks at k iterations, (k, n, 2)."""
     points, path = np.asarray(data, dtype=float), np.asarray(path, dtype=float)
-    if path.ndim != 3 or path.shape[2] != 2:
-        raise ConfigurationError("path", f"has shape {path.shape}; it must be (k, n, 2): only a plane can be drawn.")
     frames = np.unique(np.linspace(0, len(path) - 1, min(len(path), MOST_FRAMES)).round().astype(int))
     low = np.minimum(points.min(axis=0), path.min(axis=(0, 1)))
     size = float(max(np.maximum(points.max(axis=0), path.max(axis=(0, 1))) - low)) or 1.0
@@ -63,8 +41,7 @@ def landmark_slider(
         "t": [int(t) for t in np.asarray(iterations)[frames]],
         "curves": [
             {"name": name, "colour": colour, "values": [float(f"{v:.5g}") for v in np.asarray(curve, float)[frames]]}
-            for name, colour, curve in (("R", style.OPTIMISED, values), ("ℰ_tr", style.ACCENT, factors))
-            if curve is not None
+            for name, colour, curve in (("R", style.OPTIMISED, R), ("ℰ_tr", style.ACCENT, E_tr))
         ],
     }
     return _page(content, title)
@@ -81,9 +58,10 @@ def _page(content: dict[str, Any], title: str) -> str:
     # "</" would end the script element, whatever stands around it.
     packed = json.dumps(content, separators=(",", ":")).replace("</", "<\\/")
     words = html.escape(title, quote=True)
+    css, script = _asset("slider.css").replace("\n", ""), _asset("slider.js")
     return (
         f'<figure class="nystrom-slider" aria-label="{words}">\n'
-        f"<style>{_CSS}</style>\n"
+        f"<style>{css}</style>\n"
         f"<figcaption>{words}</figcaption>\n"
         f'<svg viewBox="0 0 720 400" role="img" aria-label="{words}"></svg>\n'
         '<div class="ns-controls">\n'
@@ -93,25 +71,12 @@ def _page(content: dict[str, Any], title: str) -> str:
         "</div>\n"
         "<noscript>This animation needs JavaScript; the figure above shows its first and its last step.</noscript>\n"
         f'<script type="application/json" class="ns-content">{packed}</script>\n'
-        f"<script>{_SCRIPT}</script>\n"
+        f"<script>\n{script}</script>\n"
         "</figure>\n"
     )
 
 
-_CSS = (
-    ".nystrom-slider{margin:1em 0;padding:.6em .8em;border-radius:4px;"
-    f"background:{style.PAPER};color:{style.INK};border:1px solid {style.GRID};max-width:760px}}"
-    ".nystrom-slider figcaption{color:inherit;font-size:.9em;margin:0 0 .3em;text-align:left}"
-    ".nystrom-slider svg{width:100%;height:auto;display:block}"
-    ".nystrom-slider .ns-controls{display:flex;flex-wrap:wrap;gap:.7em;align-items:center}"
-    ".nystrom-slider input{flex:1 1 12em;accent-color:" + style.OPTIMISED + "}"
-    ".nystrom-slider button{min-width:4.5em;padding:.2em .7em;color:inherit;background:#fff;"
-    f"border:1px solid {style.REFERENCE};border-radius:3px;font:inherit;cursor:pointer}}"
-    f".nystrom-slider :is(button,input):focus-visible{{outline:2px solid {style.OPTIMISED};outline-offset:2px}}"
-    ".nystrom-slider output{flex:0 0 22em;font-variant-numeric:tabular-nums}"
-)
-
-#: The colours are filled in where the script has "@INK" and the like.
-_SCRIPT = "\n" + (BOOK / "_assets" / "slider.js").read_text(encoding="utf-8")
-for _name in ("REFERENCE", "OPTIMISED", "INITIAL", "ACCENT", "DATA", "GRID", "PATH", "INK"):
-    _SCRIPT = _SCRIPT.replace(f"@{_name}", getattr(style, _name))
+def _asset(name: str) -> str:
+    """The style sheet or the script, with the colours of :mod:`style` in place of "@INK" and the like."""
+    text = (BOOK / "_assets" / name).read_text(encoding="utf-8")
+    return re.sub("@([A-Z]+)", lambda colour: str(getattr(style, colour[1])), text)

@@ -104,8 +104,8 @@ def test_curves_paths_and_spectra_carry_their_numbers() -> None:
 def slider_html(title: str = "Landmarks, ρ = 1") -> str:
     t = np.arange(0, 1305, 5)
     return slider.landmark_slider(
-        np.linspace(-1, 1, 4000).reshape(2000, 2), np.random.default_rng(1).random((261, 50, 2)), t, 10.0 - t / 1000,
-        title=title,
+        np.linspace(-1, 1, 4000).reshape(2000, 2), np.random.default_rng(1).random((261, 50, 2)), t,
+        R=10.0 - t / 1000, E_tr=5.0 - t / 1000, title=title,
     )  # fmt: skip
 
 
@@ -116,5 +116,5 @@ def test_the_slider_carries_the_path() -> None:
     found = np.array(content["low"]) + content["size"] * whole / 65535
     assert np.abs(found - np.random.default_rng(1).random((261, 50, 2))).max() < 1e-4
     assert content["t"][-1] == 1300
-    (curve,) = content["curves"]
+    curve, _ = content["curves"]
     assert curve["name"] == "R" and curve["values"][0] == 10.0
