@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import nystrom_lib as nl
 from ..errors import DataMismatchError
 from ..wording import FACTORS
 from . import sums
+from .components import DataSource
 from .config import Experiment
 from .outcome import Array, Outcome
 from .seeds import Axis, seed_for
@@ -35,10 +37,16 @@ class Problem:
 def load_data(experiment: Experiment, dataset: nl.datasets.Dataset | None = None) -> nl.datasets.Dataset:
     """The data of an experiment, unless they are given."""
     if dataset is None:
-        dataset = experiment.data.load(experiment.seed)
+        dataset = load(experiment.data, experiment.seed)
     if experiment.n > dataset.N:
         raise DataMismatchError(f"n is {experiment.n}; {dataset.name} has {dataset.N} points to draw from.")
     return dataset
+
+
+@lru_cache(maxsize=2)
+def load(source: DataSource, seed: int) -> nl.datasets.Dataset:
+    """The data of a source; many experiments use the same."""
+    return source.load(seed)
 
 
 def prepare(

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 from nystrom_lib.datasets import Dataset
 
 from ..atomic_write import without_temporary
-from ..experiments.components import DataSource
 from ..experiments.config import Experiment
+from ..experiments.protocol import load
 from ..results.table import Results, read_provenance
 from .verifying import some_of, verify
 
@@ -48,13 +47,7 @@ def find(experiment: Experiment, folder: Path) -> Stored | None:
         origin = read_provenance(path)
         if origin["fingerprint"] != experiment.fingerprint:
             continue
-        results, dataset = Results.load(path), _data(experiment.data, experiment.seed)
+        results, dataset = Results.load(path), load(experiment.data, experiment.seed)
         if results.complete and dataset.sha256 == origin["data"]["sha256"]:
             return Stored(path.stem, results, dataset)
     return None
-
-
-@lru_cache(maxsize=2)
-def _data(source: DataSource, seed: int) -> Dataset:
-    """The data; a chapter asks for many experiments on the same."""
-    return source.load(seed)

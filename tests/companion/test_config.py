@@ -108,7 +108,7 @@ def test_a_newer_setting_at_its_default_leaves_every_stored_result_to_be_found(
     monkeypatch.setitem(KERNELS.newer, "gaussian", ("tapered",))
     for name, results in everything.items():
         origin = results.provenance["data"]
-        monkeypatch.setattr(stored, "_data", lambda *_, sha256=origin["sha256"]: SimpleNamespace(sha256=sha256))
+        monkeypatch.setattr(stored, "load", lambda *_, sha256=origin["sha256"]: SimpleNamespace(sha256=sha256))
         now = NewerExperiment.from_plain(results.provenance["experiment"])
         assert isinstance(now.kernel, NewerGaussian) and now.tempered == 0.0
         assert now.fingerprint == results.provenance["fingerprint"]
