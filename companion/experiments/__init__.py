@@ -1,1 +1,1 @@
-"""An experiment of the kind in Section 4: its parts, its seeds, and one repetition of it, from sample to criteria."""
+"""Experiments as in Section 4: their configurations, seeds and one repetition, from sample to criteria."""

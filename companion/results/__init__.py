@@ -1,1 +1,1 @@
-"""What repetitions leave behind: stored one by one, kept in one file with its provenance, compared, summed up."""
+"""Results of repetitions: in one file with their provenance, compared, and summarised."""

@@ -1,1 +1,1 @@
-"""Repetitions computed: on threads of this process, on a cluster, or some of them again to verify stored results."""
+"""The engine, and what runs on it: repetitions of experiments, the arena's trials, the check of stored results."""
