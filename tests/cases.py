@@ -51,6 +51,37 @@ def close(found: Floats, expected: Floats, relative: float) -> bool:
     return bool(np.max(np.abs(found - expected)) <= relative * np.max(np.abs(expected)))
 
 
+_X = np.random.default_rng(0).normal(size=(60, 2)) / 2
+#: Data that are hard to choose landmarks from, and how many to choose.
+DEGENERATE: dict[str, tuple[NDArray[Any], int]] = {
+    "one point": (_X[:1], 1),
+    "one of many": (_X, 1),
+    "all of them": (_X, 60),
+    "all but one": (_X, 59),
+    "all copies of one": (np.tile(_X[:1], (50, 1)), 7),
+    "all copies of one, all taken": (np.tile(_X[:1], (20, 1)), 20),
+    "all copies of zero": (np.zeros((30, 2)), 4),
+    "copies of two": (np.repeat(_X[:2], 20, axis=0), 7),
+    "a constant column": (np.hstack([_X, np.full((60, 1), 3.7)]), 6),
+    "nothing but constant columns": (np.full((20, 3), 2.0), 3),
+    "on a line": (_X[:, :1], 20),
+    "far from the origin": (_X + 1e8, 5),
+    "large": (_X * 1e20, 5),
+    "tiny": (_X * 1e-150, 5),
+    "whole numbers": (np.random.default_rng(0).integers(0, 4, (200, 2)), 20),
+    "float32": (_X.astype(np.float32), 12),
+    "more than a tile": (np.random.default_rng(1).normal(size=(700, 20)) / 6, 130),
+}
+
+
+def degenerate(case: str) -> tuple[NDArray[Any], int]:
+    """One of these cases, its data read-only."""
+    data, n = DEGENERATE[case]
+    data = data.copy()
+    data.setflags(write=False)
+    return data, n
+
+
 def paired(*lists: Iterable[Any]) -> list[tuple[Any, ...]]:
     """Tuples with an entry of each list, in which every entry occurs: instead of all combinations."""
     columns = [list(each) for each in lists]

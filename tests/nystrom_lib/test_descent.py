@@ -10,7 +10,7 @@ import pytest
 
 import nystrom_lib as nl
 from tests import oracle
-from tests.cases import EVERY, SMOOTH, cloud, notebook_data, notebook_sample, pair, paired
+from tests.cases import EVERY, SMOOTH, cloud, pair, paired
 
 
 @pytest.mark.parametrize("name, d", paired(EVERY, (2, 8, 1)))
@@ -50,20 +50,6 @@ def test_step_of_the_theorem_never_increases_R(name: str) -> None:
     assert np.all(np.diff(values) <= 1e-13 * np.abs(values).max())
     # The descent lemma promises γ‖∇R‖²/2 at the first step; a sum of such gains must be visible.
     assert values[0] - values[1] >= 0.45 * 20 * step * np.sum(nl.radial_skd_gradient(kernel, X, S) ** 2)
-
-
-def test_stochastic_descent_lowers_R_on_the_notebook_data() -> None:
-    """Catches a stochastic step of the wrong scale (N/b twice, or not at all)."""
-    kernel, X, S = nl.Gaussian(rho=16.0), notebook_data(), notebook_sample()
-    result = nl.stochastic_gradient_descent(
-        kernel, X, S, step=2e-7, iterations=1200, batch_size=50, seed=1, record_every=400
-    )
-    assert len(result.values) == 4
-    assert result.values[-1] < 1.05 * result.values[0] < 0  # R less its constant: more negative is better
-    exact = nl.gradient_descent(kernel, X, S, step=1e-6, iterations=400, record_every=400)
-    constant = nl.squared_frobenius_norm(kernel, X)
-    gains = [values[0] - values[-1] for values in (result.values, exact.values)]
-    assert 0.5 * gains[1] < gains[0] < 1.2 * gains[1] < constant
 
 
 @pytest.mark.parametrize("name, step", [("polynomial", 1e60), ("user_dot", 1e5), ("linear", 1e100)])

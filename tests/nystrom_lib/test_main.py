@@ -55,11 +55,7 @@ def test_text_files(tmp_path: Path, text: str) -> None:
 WRONG = {
     "no such file": ("absent.csv", [], "absent.csv cannot be read: No such file or directory."),
     "a word among numbers": (b"1,2\n3,red\n", [], "could not convert string 'red'"),
-    "rows of unequal length": (b"1,2\n3\n", [], "the number of columns changed from 2 to 1"),
-    "no text": (b"\xff\xfe\x00", [], "cannot be read"),
     "a missing value": (b"1,2\n3,nan\n4,5\n", [], "data holds nan at row 1"),
-    "too many landmarks": (b"1,2\n3,4\n", ["-n", "3"], "n is 3; it must be from 1 to 2, the number of data points."),
-    "a negative rho": (b"1,2\n3,4\n", ["--rho", "-1"], "rho is -1.0; it must be"),
     "a constant column": (b"1,2\n3,2\n", ["--standardise"], "is constant in column 'x1'"),
     "no folder": (b"1,2\n3,4\n", ["-o", "absent/landmarks.npy"], "it must be a file in a folder that exists."),
 }

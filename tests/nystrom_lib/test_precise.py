@@ -55,19 +55,6 @@ def test_a_far_point_in_extended_precision(far: float) -> None:
     assert alone.trace == pytest.approx(plain.trace + 1.0, rel=1e-12)  # nothing of it is explained
 
 
-@pytest.mark.parametrize("name", BUILT_IN)
-def test_extended_precision_has_every_kernel(name: str) -> None:
-    """Catches a kernel that is computed by the formula of another."""
-    kernel, reference = pair(name)
-    points = np.random.default_rng(0).normal(size=(20, 3))
-    column, column_ = np.empty(20), np.empty(20)
-    precise.column_of(kernel.radial, points, 1, kernel._p, column, column_, np.empty((6, precise.BLOCK)))
-    with oracle.precision():
-        exact = oracle.points(points)
-        expected = [oracle.certified(reference(x, exact[1])) for x in exact]
-    assert column == pytest.approx(np.array(expected), rel=1e-13)
-
-
 @pytest.mark.parametrize("name, m", paired([name for name in BUILT_IN if name != "linear"], [17, 257]))
 def test_double_double_kernels(name: str, m: int) -> None:
     """Catches a kernel that is right to sixteen digits only, or a second block that is not like the first."""

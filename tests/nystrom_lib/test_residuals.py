@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 import pytest
 from scipy.linalg import solve_triangular
 
 import nystrom_lib as nl
-from nystrom_lib._core import panels, residuals
-from tests.cases import Floats, cloud
+from tests.cases import cloud
 from tests.formulas import NARROW, matrix
 
 FEATURES = [
@@ -65,27 +63,3 @@ def test_a_far_point_does_not_reduce_accuracy(d: int) -> None:
         found = nl.nystrom_errors(kernel, data, sample)
         values = (found.trace, found.frobenius, found.spectral)
         assert values == pytest.approx((plain.trace, plain.frobenius, plain.spectral), rel=1e-12)
-
-
-@numba.njit
-def solve_forward(n: int, size: int, F: Floats, K: Floats, T: Floats, columns: int) -> None:
-    B = np.zeros(8 * panels.C)
-    for start in range(0, n, size):
-        panels.forward(F, K, n, size, T, 0, columns, start, min(start + size, n), B, 0)
-
-
-@pytest.mark.parametrize(
-    "r, width", [(1, 1), (7, 2), (8, 7), (9, 64), (15, 128), (100, 1), (128, 2), (129, 7), (200, 64), (257, 128)]
-)
-def test_triangular_solve(r: int, width: int) -> None:
-    """Catches a block that is left out or misplaced at the edge of a panel."""
-    rng = np.random.default_rng([r, width])
-    L = np.tril(rng.normal(size=(r, r))) / np.sqrt(r) + 2 * np.eye(r)
-    Q = rng.normal(size=(r, width))
-    expected = solve_triangular(L, Q, lower=True)
-    n, size, F, K = residuals.pack(L)
-    T = np.zeros((n, panels.C))
-    T[:r, :width] = Q
-    solve_forward(n, size, F, K, T.ravel(), width)
-    assert np.max(np.abs(T[:r, :width] - expected)) < 1e-13 * np.max(np.abs(expected))  # L is well conditioned
-    assert not T[:, width:].any()

@@ -96,13 +96,6 @@ def test_step_for_a_kernel_without_a_width_or_constants(kernel: nl.Kernel) -> No
     assert np.all(np.diff(values) < 0) and values[-1] < 1.1 * values[0] < 0
 
 
-def test_nothing_to_gain_for_a_kernel_without_constants() -> None:
-    data, kernel = CLOUD[:60], nl.Polynomial(degree=2)
-    step = choose_step(kernel, data, data)
-    values = nl.gradient_descent(kernel, data, data, step=step, iterations=100, record_every=1).values
-    assert values == pytest.approx(values[0], rel=1e-12)
-
-
 def test_a_time_limit_ends_the_search(clock: Clock) -> None:
     """Once the time is over the step size is half the first one; with time left it is the one searched for."""
     kernel, start = nl.Gaussian(rho=1.0), CLOUD[:8]

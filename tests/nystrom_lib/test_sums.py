@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import nystrom_lib as nl
 from nystrom_lib import descent as descent_module
@@ -71,15 +69,6 @@ def test_frobenius_norm(name: str, N: int, d: int) -> None:
     """Catches an off-diagonal tile counted once, or a strip of 896 that meets the next one wrongly."""
     kernel, (X, _) = KERNELS[name], cloud(d, N, 1)
     assert nl.squared_frobenius_norm(kernel, X) == pytest.approx(sums(kernel, X, X)[0], rel=ROUNDING)
-
-
-@pytest.mark.parametrize("d", [3, 17])
-def test_single_precision_data(d: int) -> None:
-    """Catches float32 data whose sums are float32 too: only their storage is."""
-    X, S = cloud(d, 97, 65)
-    narrow = X.astype(np.float32)
-    gradient = nl.radial_skd_gradient(KERNELS["gaussian"], narrow, S)
-    assert off(gradient, terms(KERNELS["gaussian"], narrow.astype(np.float64), S)) < ROUNDING
 
 
 @pytest.mark.parametrize("gap, d", paired([1e-12, 1e-9, 1e-6, 1e-3, 1e-2], [16, 17, 50]))
@@ -203,21 +192,3 @@ def test_single_precision_descents(name: str, sizes: tuple[int, int, int]) -> No
 
 
 # --- what must not matter -----------------------------------------------------------------------------------------
-
-shapes = st.tuples(st.integers(1, 140), st.integers(1, 60), st.sampled_from((1, 2, 3, 8, 16, 17, 20)))
-kernels = st.sampled_from(sorted(KERNELS))
-
-
-@given(shape=shapes, name=kernels, seed=st.integers(0, 99))
-@settings(max_examples=40)
-def test_every_landmark_twice(shape: tuple[int, int, int], name: str, seed: int) -> None:
-    """Catches coincident landmarks not at distance 0: R stays as it is, and each copy has half the gradient."""
-    n, N, d = shape
-    kernel, (X, S) = KERNELS[name], cloud(d, N, n, seed)
-    twice = np.concatenate([S, S[::-1]])
-    once = nl.radial_skd(kernel, X, S, constant=False)
-    assert nl.radial_skd(kernel, X, twice, constant=False) == pytest.approx(once, rel=ROUNDING)
-    first, second = terms(kernel, X, S)
-    gradient = nl.radial_skd_gradient(kernel, X, twice)
-    assert off(2 * gradient[:n], (first, second)) < ROUNDING
-    assert off(2 * gradient[: n - 1 : -1], (first, second)) < ROUNDING

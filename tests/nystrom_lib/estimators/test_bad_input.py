@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
-from sklearn.exceptions import NotFittedError
 from sklearn.gaussian_process.kernels import RBF
 from sklearn.kernel_approximation import Nystroem as Theirs
 
@@ -29,7 +28,6 @@ def complaint(estimator: Any, data: Any) -> tuple[type, str]:
     return type(caught.value), str(caught.value)
 
 
-@pytest.mark.parametrize("landmarks", ["optimised", "uniform"])
 @pytest.mark.parametrize(
     "data",
     [
@@ -42,19 +40,9 @@ def complaint(estimator: Any, data: Any) -> tuple[type, str]:
     ],
 )
 @pytest.mark.filterwarnings("ignore:invalid value encountered")
-def test_data_in_their_words(data: Any, landmarks: str) -> None:
-    assert complaint(Nystroem(landmarks=landmarks), data) == complaint(Theirs(), data)
-
-
-@pytest.mark.parametrize(
-    "parameters",
-    [{"degree": 0.5}, {"coef0": "1"}, {"random_state": "now"}, {"n_jobs": 1.5}, {"kernel_params": 3},
-     {"kernel": "precomputed", "gamma": 1.0}, {"kernel": np.vdot, "degree": 2}],
-    ids=lambda parameters: ", ".join(f"{k}={getattr(v, '__name__', v)}" for k, v in parameters.items()),
-)  # fmt: skip
-def test_parameters_in_their_words(parameters: dict[str, Any]) -> None:
-    parameters = {"n_components": 2} | parameters
-    assert complaint(Nystroem(**parameters), X[:3]) == complaint(Theirs(**parameters), X[:3])
+def test_data_in_their_words(data: Any) -> None:
+    theirs = complaint(Theirs(), data)
+    assert complaint(Nystroem(), data) == complaint(Nystroem(landmarks="uniform"), data) == theirs
 
 
 @pytest.mark.parametrize(
@@ -122,18 +110,6 @@ def test_more_components_than_samples(landmarks: str) -> None:
         Theirs(n_components=50).fit(X)
     assert str(ours[0].message) == str(theirs[0].message) and ours[0].filename == __file__
     assert estimator.transform(X).shape == (20, 20)
-
-
-def test_transform_in_their_words() -> None:
-    for bad in (X[:, :2], with_nan()):
-        texts = []
-        for estimator in (Nystroem(n_components=5), Theirs(n_components=5)):
-            with pytest.raises(ValueError, match=r".") as caught:
-                estimator.fit(X).transform(bad)
-            texts.append(str(caught.value))
-        assert texts[0] == texts[1]
-    with pytest.raises(NotFittedError):
-        Nystroem().transform(X)
 
 
 @pytest.mark.parametrize("do", ["fit", "transform"])

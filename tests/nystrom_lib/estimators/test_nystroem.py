@@ -8,7 +8,6 @@ from typing import Any
 
 import joblib
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
@@ -204,16 +203,6 @@ def test_single_precision_is_kept_where_theirs_is(landmarks: str) -> None:
     S = estimator.components_.astype(np.float64)
     C = rbf_kernel(X, S)
     assert inner_products(estimator) == pytest.approx(C @ np.linalg.solve(rbf_kernel(S), C.T), abs=1e-6)
-
-
-def test_frames_go_in_and_out() -> None:
-    frame = pd.DataFrame(X, columns=list("abcd"), index=range(100, 160))
-    estimator = Nystroem(n_components=3, random_state=0).set_output(transform="pandas").fit(frame)
-    out = estimator.transform(frame)
-    assert list(out.columns) == list(estimator.get_feature_names_out()) == ["nystroem0", "nystroem1", "nystroem2"]
-    assert list(out.index) == list(frame.index) and list(estimator.feature_names_in_) == list("abcd")
-    with pytest.raises(ValueError, match="feature names should match"):
-        estimator.transform(frame[list("bacd")])
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "poly", "sigmoid"])

@@ -96,16 +96,6 @@ def test_unbiased_or_not_by_enumeration_of_all_batches(name: str, kernel: str) -
             assert not close(mean, exact, 1e-3)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_all_of_the_data_as_a_batch(name: str) -> None:
-    """Catches a scale other than N/b, where blocks matter."""
-    X, S = cloud(3, 1500, 20)
-    objective = made(name, nl.Gaussian(rho=9.0), X)
-    exact, everything = objective.gradient(S), np.arange(1500)
-    assert close(objective.gradient(S, everything), exact, 1e-9)
-    assert close(objective.gradient(S, np.repeat(everything[::-1], 2)), exact, 1e-9)
-
-
 lattice = st.integers(-2 * 2**12, 2 * 2**12).map(lambda k: k / 2**12)
 samples = arrays(np.float64, (4, 2), elements=lattice, unique=True)
 

@@ -6,38 +6,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 import nystrom_lib as nl
 from nystrom_lib.landmarks.starts import STARTS
 from nystrom_lib.landmarks.starts.base import fill_up, originals
 from tests.bits import digest
-from tests.cases import BUILT_IN, Floats, cloud, pair
+from tests.cases import BUILT_IN, DEGENERATE, cloud, degenerate, pair
 
 METHODS = tuple(STARTS)
 SUBSETS = tuple(name for name, start in STARTS.items() if start.subset)
 KERNEL = nl.Gaussian(rho=0.7)
-
-
-def copies(points: list[list[float]], N: int) -> Floats:
-    return np.array([points[i % len(points)] for i in range(N)])
-
-
-DEGENERATE: dict[str, tuple[NDArray[Any], int]] = {
-    "one point": (np.array([[0.3, -2.0]]), 1),
-    "one of many": (cloud(3, 40, 1)[0], 1),
-    "all of them": (cloud(3, 40, 1)[0], 40),
-    "on a line": (cloud(1, 200, 1)[0], 30),
-    "all copies of one": (copies([[0.1, 0.2]], 50), 7),
-    "all copies of one, all taken": (copies([[0.1, 0.2]], 20), 20),
-    "all copies of zero": (np.zeros((30, 2)), 5),
-    "copies of two": (copies([[0.1, 0.2], [1.0, -0.7]], 50), 7),
-    "constant columns": (np.hstack([cloud(2, 100, 1)[0], np.full((100, 2), 3.7)]), 12),
-    "far from the origin": (cloud(2, 100, 1)[0] + 1e6, 12),
-    "float32": (cloud(4, 100, 1)[0].astype(np.float32), 12),
-    "whole numbers": (np.random.default_rng(0).integers(0, 4, (200, 2)), 20),
-    "more than a tile": (cloud(20, 700, 1)[0], 130),
-}
 
 
 #: Every pair of a method, a case and a kernel.
@@ -51,9 +29,8 @@ TRIPLES = [
 @pytest.mark.parametrize("method, case, kernel", TRIPLES)
 def test_every_start_gives_n_points_whatever_the_data(method: str, case: str, kernel: str) -> None:
     """Catches a division by a vanished residual, a draw that never ends, an index drawn twice, data changed."""
-    data, n = DEGENERATE[case]
+    data, n = degenerate(case)
     before = data.copy()
-    data.setflags(write=False)
     K = pair(kernel)[0]
     sample = nl.initial_sample(K, data, n, method, seed=3)
     assert sample.shape == (n, data.shape[1]) and sample.dtype == np.float64
