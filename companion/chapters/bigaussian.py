@@ -165,37 +165,30 @@ def recorded_descent(rho: float, results: Results, data: Array) -> RecordedDesce
     return RecordedDescent(rho, data, np.asarray(iterations, dtype=float), path, R, np.array(factors))
 
 
-@style.picture(
+def _paths_and_decay(descent: RecordedDescent) -> Figure:
+    """The paths of the landmark points, and how R falls."""
+    figure, axes = style.subplots(1, 2, height=3.7, width_ratios=[1, 0.9])
+    paths.landmarks(axes[0, 0], descent.data, descent.path)
+    decay.panel(axes[0, 1], {"R": (descent.iterations, descent.R)})
+    axes[0, 1].set_title(descent.title)
+    return figure
+
+
+figure_1 = style.picture(
     "figure-1",
     caption="With ρ as printed. Left: the data (grey), the landmark points of the initial sample (squares) and of the "
     "optimised one (dots), and the paths between them. Right: the decay of the radial SKD along the descent.",
     alt="Left, a square filled with grey data points, denser towards the upper left and lower right corners; orange "
     "squares mark where landmarks start, blue dots where they end, violet lines their paths. Right, the radial SKD "
     "falls steeply at first, then ever more slowly.",
-)
-def figure_1(descent: RecordedDescent) -> Figure:
-    """Where the landmarks go, and how R falls."""
-    return _paths_and_decay(descent)
-
-
-@style.picture(
+)(_paths_and_decay)
+figure_1_narrow = style.picture(
     "fig-bigaussian-paths",
     caption="The same start and the same step with ρ = 16, as in the authors' notebook: the paths of the landmark "
     "points, and the decay of the radial SKD.",
     alt="As in the figure before. The optimised landmarks are spread more evenly over the data, and the radial SKD "
     "levels off early.",
-)
-def figure_1_narrow(descent: RecordedDescent) -> Figure:
-    """The same for the narrower kernel of the authors' notebook."""
-    return _paths_and_decay(descent)
-
-
-def _paths_and_decay(descent: RecordedDescent) -> Figure:
-    figure, axes = style.subplots(1, 2, height=3.7, width_ratios=[1, 0.9])
-    paths.landmarks(axes[0, 0], descent.data, descent.path)
-    decay.panel(axes[0, 1], {"R": (descent.iterations, descent.R)})
-    axes[0, 1].set_title(descent.title)
-    return figure
+)(_paths_and_decay)
 
 
 @style.picture(
@@ -295,7 +288,13 @@ def beside_the_authors(ours: Mapping[str, Any]) -> pd.DataFrame:
 Figure2 = Mapping[tuple[float, int], Results]
 
 
-@style.picture(
+def _boxes(results: Figure2, rho: float) -> Figure:
+    """The criteria before and after the descent."""
+    rows = {f"$n$ = {n}": found.table for (each, n), found in results.items() if each == rho}
+    return boxplots.before_and_after(rows, title=rf"$\rho$ = {rho:g}")
+
+
+figure_2 = style.picture(
     "figure-2",
     caption="With ρ as printed: the radial SKD and the three approximation factors, before (orange) and after (blue) "
     "the optimisation. A row is a value of n. Boxes are quartiles, whiskers reach 1.5 interquartile ranges (in "
@@ -304,27 +303,14 @@ Figure2 = Mapping[tuple[float, int], Results]
     alt="A grid of boxplots, a row for each n and a column for each criterion. In every panel the blue box, after "
     "optimisation, lies below the orange one, before; for the radial SKD by orders of magnitude, for the factors "
     "less, and least in the last row.",
-)
-def figure_2(results: Figure2, rho: float) -> Figure:
-    """The criteria before and after the descent."""
-    return _boxes(results, rho)
-
-
-@style.picture(
+)(_boxes)
+figure_2_narrow = style.picture(
     "fig-bigaussian-boxplots",
     caption="The same with ρ = 16, as in the authors' notebook. Panels as in {numref}`figure-2`, most of them on "
     "linear axes.",
     alt="A grid of boxplots as in the figure before. The blue boxes are thin and lie well below the orange ones, close "
     "to the dashed line at 1 in the first row and less so in the last.",
-)
-def figure_2_narrow(results: Figure2, rho: float) -> Figure:
-    """The same for the narrower kernel."""
-    return _boxes(results, rho)
-
-
-def _boxes(results: Figure2, rho: float) -> Figure:
-    rows = {f"$n$ = {n}": found.table for (each, n), found in results.items() if each == rho}
-    return boxplots.before_and_after(rows, title=rf"$\rho$ = {rho:g}")
+)(_boxes)
 
 
 def medians_in_short(results: Figure2) -> pd.DataFrame:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 
 import nystrom_lib as nl
 
@@ -70,20 +69,17 @@ def optimised(p: YourDataParameters) -> own_data.Optimised:
     """The landmarks for the file."""
     request = p.request()
     dataset = request.source.load(p.seed)
-    return request.optimised(dataset, request.chosen(dataset))
+    return request.optimised(dataset)
 
 
-@style.picture(
+figure_landmarks = style.picture(
     "fig-your-data-landmarks",
     caption="The data, the initial and the optimised landmark points, joined by lines (left), and the mean error of "
     "uniform landmarks by their number, beside ours (right).",
     alt="Left, data points as light dots with the initial landmarks as squares, the optimised ones as dots and lines "
     "between them. Right, a falling curve of the error of uniform landmarks against their number, with the optimised "
     "ones as a point and a dotted line.",
-)
-def figure_landmarks(found: own_data.Optimised) -> Figure:
-    """The landmarks, and the error against their number."""
-    return pictures.report(found)
+)(pictures.report)
 
 
 def describe(found: own_data.Optimised) -> str:
@@ -99,7 +95,7 @@ def describe(found: own_data.Optimised) -> str:
 
 def before_and_after(found: own_data.Optimised) -> pd.DataFrame:
     """The errors that can be afforded, before and after, beside the smallest possible, and the factors of Eq. (8)."""
-    kernel, X, n = found.chosen.kernel, found.dataset.X, found.request.n
+    kernel, X, n = found.kernel, found.dataset.X, found.request.n
     small = len(X) <= own_data.FULL_REPORT
     norms = tuple(NORMS) if small else ("trace",)
     before, after = (nl.nystrom_errors(kernel, X, each, norms) for each in (found.result.start, found.result.sample))

@@ -231,7 +231,6 @@ def _optimised(request: Request, jobs: int | None, client: Any) -> tuple[Optimis
     with progress_bar(desc="reading", unit=" rows", unit_scale=True) as bar:
         dataset = own_data.load(request.source, request.seed, lambda rows: bar.update(rows - bar.n), client)
     with nl.threads(jobs) if jobs else nullcontext(), _stop_on_ctrl_c() as stop:
-        chosen = request.chosen(dataset)
         number = f"{request.n:,}" if request.tolerance is None else "few"
         tell(f"{dataset.name}: {dataset.N:,} points; looking for {number} landmarks …")
         began = time.monotonic()
@@ -246,7 +245,7 @@ def _optimised(request: Request, jobs: int | None, client: Any) -> tuple[Optimis
                 bar.set_postfix_str(f"mean error {error:.4g}", refresh=False)
                 bar.update(share - bar.n)
 
-            optimised = request.optimised(dataset, chosen, progress, watch, client)
+            optimised = request.optimised(dataset, progress, watch, client)
         seconds = time.monotonic() - began
         tell("computing the trace error …")
         optimised = replace(optimised, stopped=stop.is_set()).or_start()
@@ -293,7 +292,7 @@ def _report(optimised: Optimised, seconds: float) -> str:
         )
     lines = [
         f"{data.name}: N = {data.N:,}, d = {data.d}{left_out}",
-        *(f"  {reason}" for reason in (optimised.chosen.reason + scaled, *optimised.result.reasons)),
+        *(f"  {reason}" for reason in (optimised.kernel_reason + scaled, *optimised.result.reasons)),
         "",
         table(["trace error", "", ""], rows, right=[1]),
         "",

@@ -16,21 +16,16 @@ _QUANTILES = (0.05, 0.5, 0.95)
 
 
 @style.drawn
-def before_and_after(panels: Mapping[str, Mapping[str, pd.DataFrame]], criterion: str = "E_tr") -> Figure:
+def before_and_after(panels: Mapping[str, Mapping[str, pd.DataFrame]]) -> Figure:
     """A line for each experiment: where the samples begin, where they end, and 1, which none can pass.
 
-    Parameters
-    ----------
-    panels : mapping of str to mapping of str to DataFrame
-        Titles, and for each the experiments that share an axis: what they are called, and the tables of their results.
-    criterion : str
-        A column of the tables.
+    ``panels`` has, by title, the experiments that share an axis: their names, and the tables of their results.
     """
     rows = [len(tables) for tables in panels.values()]
     height = 0.34 * sum(rows) + 0.6 * len(rows) + 0.6
     figure, axes = style.subplots(len(rows), height=height, height_ratios=[count + 0.5 for count in rows])
     for panel, (title, tables) in zip(axes[:, 0], panels.items(), strict=True):
-        _rows(panel, tables, criterion)
+        _rows(panel, tables)
         panel.set_title(title, loc="left")
     axes[-1, 0].set_xlabel("trace error over the smallest possible at the same rank (1 is best; logarithmic)")
     keys = [
@@ -41,11 +36,11 @@ def before_and_after(panels: Mapping[str, Mapping[str, pd.DataFrame]], criterion
     return figure
 
 
-def _rows(panel: Axes, tables: Mapping[str, pd.DataFrame], criterion: str) -> None:
+def _rows(panel: Axes, tables: Mapping[str, pd.DataFrame]) -> None:
     for place, table in enumerate(tables.values()):
         ends = []
         for (stage, colour), shift in zip(style.COLOURS.items(), (-0.13, 0.13), strict=True):
-            values = table.loc[table["stage"] == stage, criterion].dropna()
+            values = table.loc[table["stage"] == stage, "E_tr"].dropna()
             low, middle, high = np.quantile(values.to_numpy(dtype=float), _QUANTILES)
             panel.plot([low, high], [place + shift] * 2, color=colour, linestyle="-", linewidth=3, alpha=0.55)
             panel.plot([middle], [place + shift], color=colour, marker="o", markersize=6, linestyle="none")

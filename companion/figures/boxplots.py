@@ -6,7 +6,7 @@ logarithms; otherwise a skewed distribution would show most of its upper half as
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -35,12 +35,7 @@ def before_and_after(
 ) -> Figure:
     """One row of panels for each table of results, one column for each criterion; ``row_height`` is in inches."""
     figure, panels = style.subplots(len(rows), len(criteria), height=row_height * len(rows) + 0.2)
-    for line, (name, table) in zip(panels, rows.items(), strict=True):
-        for axes, criterion in zip(line, criteria, strict=True):
-            panel(axes, table, criterion)
-        style.label(line[0], y=name)
-    for axes, criterion in zip(panels[0], criteria, strict=True):
-        axes.set_title(SYMBOLS[criterion])
+    _fill(panels, rows, criteria)
     if title:
         figure.suptitle(title, fontsize=9.5)
     return figure
@@ -59,15 +54,19 @@ def with_decay(
     layout: Any = [[*(f"{row}/{criterion}" for criterion in criteria), "decay"] for row in rows]
     figure = Figure(figsize=(style.WIDTH, 1.9 * len(rows) + 0.2), layout="constrained")
     panels = figure.subplot_mosaic(layout, width_ratios=[*[1.0] * len(criteria), 1.7])
-    for row, table in rows.items():
-        for criterion in criteria:
-            panel(panels[f"{row}/{criterion}"], table, criterion)
-        panels[f"{row}/{criteria[0]}"].set_ylabel(row)
-    for criterion in criteria:
-        panels[f"{next(iter(rows))}/{criterion}"].set_title(SYMBOLS[criterion])
+    _fill([[panels[f"{row}/{criterion}"] for criterion in criteria] for row in rows], rows, criteria)
     decay.panel(panels["decay"], {"R": (iterations, values)})
     panels["decay"].set_title(title)
     return figure
+
+
+def _fill(panels: Iterable[Sequence[Axes]], rows: Mapping[str, pd.DataFrame], criteria: Sequence[str]) -> None:
+    for place, (line, (name, table)) in enumerate(zip(panels, rows.items(), strict=True)):
+        for axes, criterion in zip(line, criteria, strict=True):
+            panel(axes, table, criterion)
+            if place == 0:
+                axes.set_title(SYMBOLS[criterion])
+        line[0].set_ylabel(name)
 
 
 def panel(axes: Axes, table: pd.DataFrame, criterion: str) -> None:

@@ -15,7 +15,7 @@ R_ALONG = r"$R(\mathcal{S}^{(t)})$"
 
 
 @style.drawn
-def panel(axes: Axes, curves: Mapping[str, tuple[ArrayLike, ArrayLike]], *, quantity: str = R_ALONG) -> None:
+def panel(axes: Axes, curves: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> None:
     """A curve (iterations, values) for each descent by name; logarithmic where the values span decades."""
     for place, (name, (iterations, values)) in enumerate(curves.items()):
         axes.plot(
@@ -29,4 +29,4 @@ def panel(axes: Axes, curves: Mapping[str, tuple[ArrayLike, ArrayLike]], *, quan
         axes.set_yscale("log")
     if len(curves) > 1:
         axes.legend()
-    style.label(axes, "iteration $t$", quantity)
+    style.label(axes, "iteration $t$", R_ALONG)

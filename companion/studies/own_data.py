@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -131,13 +131,6 @@ def exact_is_cheap(N: int, n: int) -> bool:
 # -- landmarks -------------------------------------------------------------------------------------------------
 
 
-class Chosen(NamedTuple):
-    """The kernel, and why it is this one."""
-
-    kernel: nl.Kernel
-    reason: str
-
-
 @dataclass(frozen=True)
 class Request:
     """Landmarks for a file; None leaves a choice to a rule."""
@@ -155,38 +148,38 @@ class Request:
     tries: int = 1  # seeds to try, of which the best is kept
     tolerance: float | None = None  # the relative error allowed, which then determines n
 
-    def chosen(self, dataset: nl.datasets.Dataset) -> Chosen:
-        """The kernel, with ρ by the median rule unless it is given."""
+    def _kernel(self, dataset: nl.datasets.Dataset) -> tuple[nl.Kernel, str]:
+        """The kernel, with ρ by the median rule unless it is given, and the reason for it."""
         if self.tolerance is None and self.n > dataset.N:
             raise ValueError(f"n is {self.n}; it must be from 1 to {dataset.N}, the number of data points.")
         rho = nl.median_rho(dataset.X, self.seed) if self.rho is None else self.rho
         rule = "1 over the median squared distance of the data" if self.rho is None else "as given"
-        return Chosen(kernel_by_name(self.kernel, rho), f"ρ = {rho:g}, {rule}.")
+        return kernel_by_name(self.kernel, rho), f"ρ = {rho:g}, {rule}."
 
     def optimised(
         self,
         dataset: nl.datasets.Dataset,
-        chosen: Chosen,
         progress: Callable[[int], object] | None = None,
         watch: Callable[[float, float], object] | None = None,
         cluster: Any = None,
     ) -> Optimised:
         """The landmarks; of several tries those with the smallest trace error."""
-        kernel, X = chosen.kernel, dataset.X
+        kernel, reason = self._kernel(dataset)
+        X = dataset.X
         how: dict[str, Any] = {name: getattr(self, name) for name in ("method", "seconds", "iterations")}
         called: dict[str, Any] = {"progress": progress, "watch": watch}
         if self.tolerance is not None:
             result = nl.find_landmarks(kernel, X, tolerance=self.tolerance, seed=self.seed, **how, **called)
-            return Optimised(replace(self, n=len(result.sample)), dataset, chosen, result, cluster)
+            return Optimised(replace(self, n=len(result.sample)), dataset, kernel, reason, result, cluster)
         how["start"] = self.start
         seeds = range(self.seed, self.seed + self.tries)
         results = [nl.find_landmarks(kernel, X, self.n, seed=seed, **how, **called) for seed in seeds]
-        found = [Optimised(self, dataset, chosen, result, cluster) for result in results]
+        found = [Optimised(self, dataset, kernel, reason, result, cluster) for result in results]
         if self.tries == 1:
             return found[0]
         best = min(range(self.tries), key=lambda k: found[k].after)
-        reason = f"The best of {self.tries} tries, by the trace error: the one with seed {seeds[best]}."
-        return found[best].with_result(reason)
+        why = f"The best of {self.tries} tries, by the trace error: the one with seed {seeds[best]}."
+        return found[best].with_result(why)
 
 
 @dataclass(frozen=True)
@@ -195,7 +188,8 @@ class Optimised:
 
     request: Request
     dataset: nl.datasets.Dataset
-    chosen: Chosen
+    kernel: nl.Kernel
+    kernel_reason: str
     result: nl.Landmarks
     cluster: Any = None  #: a Dask client whose workers make the passes over the data
     stopped: bool = False  #: whether the user waits for the end: then errors are estimated from few points
@@ -203,7 +197,7 @@ class Optimised:
     @property
     def reasons(self) -> tuple[str, ...]:
         """A sentence for each choice."""
-        return (self.chosen.reason, *self.result.reasons)
+        return (self.kernel_reason, *self.result.reasons)
 
     @property
     def landmarks(self) -> Array:
@@ -268,25 +262,25 @@ class Optimised:
         if not isinstance(X, nl.Source) and N > BLOCK_ROWS:
             X = nl.open_data(X, cluster=self.cluster)
         return nl.nystrom_errors(
-            self.chosen.kernel, X, sample, "trace", points=points, seed=self.request.seed,
+            self.kernel, X, sample, "trace", points=points, seed=self.request.seed,
             neighbours=NEIGHBOURS if self._by_nearest else None,
         )  # fmt: skip
 
     @property
     def _by_nearest(self) -> bool:
-        return self.request.n > EXACT and self.chosen.kernel.radial
+        return self.request.n > EXACT and self.kernel.radial
 
     @cached_property
     def best(self) -> float | None:
         """The smallest trace error of any matrix of rank n; None where it would cost too much."""
         if self.dataset.N > FULL_REPORT:
             return None
-        return nl.best_rank_errors(self.chosen.kernel, self.dataset.X, self.request.n, "trace").trace
+        return nl.best_rank_errors(self.kernel, self.dataset.X, self.request.n, "trace").trace
 
     @cached_property
     def best_bound(self) -> float:
         """A lower confidence bound of the smallest trace error of any matrix of rank n."""
-        return self.dataset.N * nl.best_error_bound(self.chosen.kernel, self.dataset.X, self.request.n)
+        return self.dataset.N * nl.best_error_bound(self.kernel, self.dataset.X, self.request.n)
 
     @property
     def at_most(self) -> float:
@@ -303,7 +297,7 @@ class Optimised:
     def _mean_error(self, sample: Array) -> float:
         """The mean error of a sample over some of the points."""
         approximation = nl.LocalApproximation if self._by_nearest else nl.NystromApproximation
-        return float(approximation(self.chosen.kernel, sample).residuals(some_points(self.dataset.X, _COMPARED)).mean())
+        return float(approximation(self.kernel, sample).residuals(some_points(self.dataset.X, _COMPARED)).mean())
 
     @cached_property
     def ours(self) -> float:
@@ -349,13 +343,13 @@ class Optimised:
     def least(self) -> Array:
         """The smallest mean error possible for n = 0, 1, …, estimated from some of the points."""
         points = some_points(self.dataset.X, _COMPARED)
-        eigenvalues = np.linalg.eigvalsh(self.chosen.kernel.matrix(points))
+        eigenvalues = np.linalg.eigvalsh(self.kernel.matrix(points))
         tails: Array = np.cumsum(np.maximum(eigenvalues, 0.0))[::-1] / len(points)
         return tails
 
     def record(self) -> dict[str, Any]:
         """Everything that was done, as plain data; no error is computed for the record."""
-        data, request, kernel = self.dataset, self.request, self.chosen.kernel
+        data, request, kernel = self.dataset, self.request, self.kernel
         names = ("method", "start", "iterations", "seconds", "seed")
         found = {name: getattr(request, name) for name in names} | {"steps": self.result.steps}
         found |= {"tries": request.tries} if request.tries > 1 else {}

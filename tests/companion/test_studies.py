@@ -114,8 +114,7 @@ def table(tmp_path):
 
 
 def found_for(request):
-    dataset = request.source.load(0)
-    return request.optimised(dataset, request.chosen(dataset))
+    return request.optimised(request.source.load(0))
 
 
 @pytest.mark.parametrize("standardise", [True, False])
