@@ -3,11 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -237,45 +232,3 @@ def test_factors_are_quotients_and_at_least_one() -> None:
             quotient = getattr(errors, norm) / getattr(best, norm)
             assert getattr(factors, norm) == pytest.approx(quotient, rel=1e-8)
             assert getattr(factors, norm) >= 1
-
-
-MEMORY = """
-import json, sys
-import numpy as np
-import nystrom_lib as nl
-N, n, d, norms = json.loads(sys.argv[1])
-rng = np.random.default_rng(0)
-X = rng.normal(size=(N, d)) * 0.7 ** np.arange(d)  # a spectrum that decays, as real data have
-errors = nl.nystrom_errors(nl.Gaussian(rho=2.0 / d), X, X[:n].copy(), norms=norms)
-assert all(getattr(errors, norm) > 0 for norm in norms)
-try:
-    status = open("/proc/self/status").read()
-    peak = int(status.split("VmHWM:")[1].split()[0]) * 1024
-except OSError:
-    import resource
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-print(peak)
-"""
-
-
-def peak_memory(root: Path, N: int, n: int, d: int, norms: tuple[str, ...]) -> int:
-    """Peak resident bytes of a fresh process that computes these norms."""
-    arguments = json.dumps([N, n, d, norms])
-    run = subprocess.run(
-        [sys.executable, "-c", MEMORY, arguments], cwd=root, env=os.environ, capture_output=True, text=True
-    )
-    assert run.returncode == 0, run.stderr
-    return int(run.stdout)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("norm", ["frobenius", "spectral"])
-def test_memory_at_half_the_size_of_magic(root: Path, norm: str) -> None:
-    """Catches a second N×N array: K alone is 0.7 GB at N = 9,452, the limit 1.2 GB."""
-    assert peak_memory(root, 9_452, 100, 10, (norm,)) <= 1.2e9
-
-
-@pytest.mark.slow
-def test_memory_at_the_size_of_miniboone(root: Path) -> None:
-    """Catches an N×n array and a copy of it: one is 1 GB at N = 129,592, the limit 2 GB."""
-    assert peak_memory(root, 129_592, 1_000, 50, ("trace",)) <= 2e9

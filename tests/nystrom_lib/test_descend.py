@@ -81,13 +81,6 @@ def test_the_clock_is_read_often_enough(rule: str, clock: Clock) -> None:
     assert 0.2 <= clock.now <= 0.3
 
 
-def test_steps_and_seconds_whichever_ends_first(clock: Clock) -> None:
-    f, S = problem()
-    clock.tick = 0.01
-    assert nl.descend(f, S, nl.Adam(), iterations=5, seconds=100.0).steps == 5
-    assert 0 < nl.descend(f, S, nl.Adam(), iterations=10**9, seconds=0.2).steps < 10**9
-
-
 # --- batches ------------------------------------------------------------------------------------------------------
 
 

@@ -89,14 +89,6 @@ def test_many_points_are_seen_in_batches(monkeypatch: pytest.MonkeyPatch) -> Non
     assert found.error < 0.7 * found.start_error
 
 
-@pytest.mark.parametrize("q", [1, 3])
-def test_the_same_arguments_give_the_same_landmarks(q: int) -> None:
-    X, y = problem(200)
-    Y = np.column_stack([y, X[:, 1], X[:, 2] ** 2])[:, :q]
-    first, second, other = (nl.find_landmarks(KERNEL, X, 5, targets=Y, seed=seed) for seed in (0, 0, 1))
-    assert np.array_equal(first.sample, second.sample) and not np.array_equal(first.sample, other.sample)
-
-
 def test_effort_and_start_are_the_callers() -> None:
     X, y = problem(200)
     given = X[:5] + 0.1

@@ -52,18 +52,6 @@ def test_other_parameters_follow_the_same_protocol(seed: Any, modes: Any, covari
     assert data.removed[0][1] == draws - 150
 
 
-def test_moments_are_those_of_the_restricted_mixture() -> None:
-    X = bigaussian(20_000, seed=1).X
-    # By numerical integration of the density over the square.
-    grid = (np.arange(400) + 0.5) / 200 - 1
-    x, y = np.meshgrid(grid, grid)
-    density = np.exp(-((x + 0.8) ** 2) - (y - 0.8) ** 2) + np.exp(-((x - 0.8) ** 2) - (y + 0.8) ** 2)
-    density /= density.sum()
-    np.testing.assert_allclose(X.mean(axis=0), 0.0, atol=0.015)
-    np.testing.assert_allclose((X * X).mean(axis=0), (x * x * density).sum(), atol=0.01)
-    np.testing.assert_allclose((X[:, 0] * X[:, 1]).mean(), (x * y * density).sum(), atol=0.01)
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

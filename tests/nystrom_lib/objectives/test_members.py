@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -324,42 +320,6 @@ def test_a_sample_beyond_the_finite_numbers_has_no_value(cls: type[nl.TraceError
 def test_impossible_neighbours_are_refused(neighbours: Any) -> None:
     with pytest.raises((TypeError, ValueError), match=r"^neighbours is .*; it must be .*at least 1\.$"):
         nl.LocalTraceError(nl.Gaussian(), [[0.0]], neighbours)
-
-
-# --- memory -------------------------------------------------------------------------------------------------------
-
-MEMORY = """
-import resource, sys
-import numpy as np
-import nystrom_lib as nl
-X, S = np.random.default_rng(0).normal(size=(200_000, 2)), np.random.default_rng(1).normal(size=(200, 2))
-kernel = nl.Gaussian(rho=50.0)
-objectives = [nl.TraceError(kernel, X), nl.LocalTraceError(kernel, X, 8)]
-objectives += [nl.WeightedSKD(kernel, X), nl.RadialSKD(kernel, X)]
-for objective in objectives:
-    small = type(objective)(kernel, X[:3000])
-    small.gradient(S), small.gradient(S, np.arange(300))
-nl.TraceError(kernel, X[:3000]).value(S), nl.LocalTraceError(kernel, X[:3000], 8).value(S)
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-for objective in objectives:
-    objective.gradient(S)
-    objective.gradient(S, np.arange(0, 200_000, 3))
-    print(type(objective).__name__, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
-objectives[0].value(S), objectives[1].value(S)
-print("values", (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
-"""
-
-
-@pytest.mark.slow
-def test_no_array_of_n_times_N(root: Path) -> None:
-    """Catches a gradient that keeps what it should have added up: N × n doubles would be 305 MB."""
-    run = subprocess.run([sys.executable, "-c", MEMORY], cwd=root, env={**os.environ}, capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr
-    grown = {line.split()[0]: float(line.split()[1]) for line in run.stdout.splitlines()}
-    assert len(grown) == 5 and max(grown.values()) < 80, grown
-
-
-# --- the notebook's data ------------------------------------------------------------------------------------------
 
 
 def test_every_batch_of_two() -> None:

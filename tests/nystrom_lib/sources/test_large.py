@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import subprocess
-import sys
-import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -67,38 +64,6 @@ def test_a_million_rows_on_disk(million: Path) -> None:
     assert found.reasons[0] == "Of 1,200,000 points it looks at 1,000,000, drawn at random."
     assert not source.checked and found.error < found.start_error
     assert 0.0 < nl.median_rho(source) == nl.median_rho(np.load(million))
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="measures memory as Linux does")
-def test_the_memory_the_system_counts(million: Path, root: Path) -> None:
-    """Twenty times as many rows are a file of 384 MB; they cost what 1.2 million do, which is what is held of them."""
-    child = """
-        import sys, numpy as np, nystrom_lib as nl
-        from benchmarks.machine import peak_bytes
-
-        file = np.load(sys.argv[1], mmap_mode="r")
-        nl.find_landmarks(nl.Gaussian(0.5), file[:3000].astype(float), 10, iterations=2)
-        data = nl.open_data(sys.argv[1])
-        before = peak_bytes()
-        nl.find_landmarks(nl.Gaussian(0.5), data, 10, iterations=2)
-        nl.nystrom_errors(nl.Gaussian(0.5), data, file[:10], "trace", points=1000)
-        data.check()
-        print(peak_bytes() - before)
-    """
-    large = million.with_name("large.npy")
-    header = {"descr": "<f4", "fortran_order": False, "shape": (24_000_000, 4)}
-    with open(large, "wb") as file:
-        np.lib.format.write_array_header_1_0(file, header)
-        for _ in range(20):
-            file.write(np.load(million).tobytes())
-    try:
-        command = [sys.executable, "-c", textwrap.dedent(child), str(large)]
-        done = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=200, check=False)
-    finally:
-        large.unlink()
-    assert done.returncode == 0, done.stderr
-    assert float(done.stdout) < 250e6
 
 
 # --- errors without a pass --------------------------------------------------------------------------------------------
