@@ -127,7 +127,7 @@ def plane_in_short(found: own_data.Optimised) -> str:
     """How much of the variance the picture shows."""
     if found.dataset.d <= 2:
         return "The picture shows all coordinates."
-    share = pictures.plane(found.dataset).share
+    *_, share = pictures.plane(found.dataset)
     return f"The plane of the picture contains {100 * share:.0f} % of the variance of the data."
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -16,49 +14,34 @@ from ..wording import mathtext
 from . import paths, style
 
 
-class Plane(NamedTuple):
-    """The plane of two coordinates, or of the first two principal components."""
-
-    centre: Array  #: the origin, (d,)
-    axes: Array  #: the two directions, (d, 2)
-    labels: tuple[str, str]  #: of the axes
-    share: float  #: of the data's variance
-
-    def project(self, points: Array) -> Array:
-        """Points in the plane; any shape whose last axis is d."""
-        shown: Array = (np.asarray(points, dtype=np.float64) - self.centre) @ self.axes
-        return shown
-
-
-def plane(dataset: nl.datasets.Dataset) -> Plane:
-    """The plane for these data; with one column, that column and nothing across it."""
-    d = dataset.d
-    if d <= 2:
-        names = (*dataset.columns, "")[:2]
-        return Plane(np.zeros(d), np.eye(d, 2), (names[0], names[1]), 1.0)
+def plane(dataset: nl.datasets.Dataset) -> tuple[Array, Array, float]:
+    """The mean, the directions of the first two principal components, (d, 2), and their share of the variance."""
     some = some_points(dataset.X)
     centre = some.mean(axis=0)
     _, lengths, directions = np.linalg.svd(some - centre, full_matrices=False)
     axes = directions[:2].T
     # the sign of a principal component is arbitrary: its largest entry is made positive
     axes = axes * np.sign(axes[np.abs(axes).argmax(axis=0), [0, 1]])
-    share = float(np.sum(lengths[:2] ** 2) / np.sum(lengths**2))
-    return Plane(centre, axes, ("first principal component", "second principal component"), share)
+    return centre, axes, float(np.sum(lengths[:2] ** 2) / np.sum(lengths**2))
 
 
 @style.drawn
 def report(optimised: Optimised) -> Figure:
     """Two panels side by side; up to two columns are shown in their own units, more in a plane through them."""
-    data, view = optimised.dataset, plane(optimised.dataset)
-    shown, ends = some_points(data.X), np.stack([optimised.result.start, optimised.result.sample])
-    if data.d <= 2:
-        shown, ends = data.in_original_units(shown), data.in_original_units(ends)
-    points, lines, labels = view.project(shown), view.project(ends), view.labels
+    data = optimised.dataset
+    points, ends = some_points(data.X), np.stack([optimised.result.start, optimised.result.sample])
+    if data.d > 2:
+        centre, axes, _ = plane(data)
+        points, ends = ((each - centre) @ axes for each in (points, ends))
+        labels = ["first principal component", "second principal component"]
+    else:
+        points, ends = map(data.in_original_units, (points, ends))
+        labels = [*data.columns, "before and after"][:2]
     if data.d == 1:  # across the one column, before and after
-        lines[:, :, 1] = np.array([0.0, 1.0])[:, None]
-        labels = labels[0], "before and after"
+        points, ends = (np.concatenate([each, np.zeros_like(each)], axis=-1) for each in (points, ends))
+        ends[1, :, 1] = 1.0
     figure, panels = style.subplots(1, 2, height=3.9, width_ratios=[1, 0.9])
-    paths.landmarks(panels[0, 0], points, lines)
+    paths.landmarks(panels[0, 0], points, ends)
     style.label(panels[0, 0], *map(mathtext, labels))
     panels[0, 0].set_aspect("auto")
     _uniform(panels[0, 1], optimised)

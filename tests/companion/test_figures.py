@@ -1,7 +1,6 @@
 """Pictures carry the numbers they are given, say what their axes are, and are the same bytes each time."""
 
 import base64
-import functools
 import json
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
@@ -38,12 +37,6 @@ def descent(data: np.ndarray, path: np.ndarray, t: np.ndarray, values: np.ndarra
     return bigaussian.RecordedDescent(1.0, data, t, path, values, values)
 
 
-def curves(named: dict[str, tuple[np.ndarray, np.ndarray]]) -> Figure:
-    figure, axes = style.subplots()
-    decay.panel(axes[0, 0], named)
-    return figure
-
-
 T = np.arange(0, 1305, 5)
 PICTURES: dict[str, Callable[[], Figure]] = {
     "with decay": lambda: boxplots.with_decay({"a": table(200), "b": table(201)}, ("R", "E_tr"), T, np.exp(-T / 99)),
@@ -52,14 +45,9 @@ PICTURES: dict[str, Callable[[], Figure]] = {
 }
 
 
-@functools.cache
-def picture(name: str) -> Figure:
-    return PICTURES[name]()
-
-
 @pytest.mark.parametrize("name", PICTURES)
 def test_svg_is_valid_deterministic_and_small(name: str) -> None:
-    figure = picture(name)
+    figure = PICTURES[name]()
     first = style.svg(figure)
     assert style.svg(figure) == first, "saving a figure moves its panels"
     assert style.svg(PICTURES[name]()) == first
@@ -83,7 +71,9 @@ def test_a_box_has_the_quartiles_and_every_outlier() -> None:
 
 def test_curves_paths_and_spectra_carry_their_numbers() -> None:
     t, values = np.arange(5), np.array([5.0, 4.0, 3.0, 2.5, 2.0])
-    (line,) = curves({"one": (t, values)}).axes[0].lines
+    _, axes = style.subplots()
+    decay.panel(axes[0, 0], {"one": (t, values)})
+    (line,) = axes[0, 0].lines
     assert np.array_equal(line.get_xydata(), np.column_stack([t, values]))
     data, path = RNG.random((30, 2)), walk(5, 4)
     by_label = {

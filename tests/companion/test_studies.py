@@ -24,7 +24,6 @@ from .small import EXPERIMENT
 DATA = nl.datasets.bigaussian(N=120).X
 KERNEL = nl.Gaussian(rho=1.0)
 SAMPLE = nl.uniform_sample(DATA, 6, 3)
-CONSTANT = nl.squared_frobenius_norm(KERNEL, DATA)
 
 
 # -- chapter 1
