@@ -121,16 +121,11 @@ def test_another_file_is_refused(file: Path) -> None:
     ("change", "message"),
     [
         (lambda text: text.partition(b"\n")[2], "its first line is .*; it must hold two counts"),
-        (
-            lambda text: text.replace(b" 30 50", b" 30 51"),
-            "it has 80 rows of 50 numbers, .* announces 81 of 50",
-        ),
+        (lambda text: text.replace(b" 30 50", b" 30 51"), "it has 80 rows of 50 numbers, .* announces 81 of 50"),
         (lambda text: text[:-20], "columns"),
         (lambda text: text.replace(b"E+03", b"E+xx", 1), "could not convert"),
-        (lambda text: "é".encode() + text, "first line"),
-        (lambda text: b"", "first line"),
     ],
-    ids=["no header", "wrong count", "cut short", "no number", "not ascii", "empty"],
+    ids=["no header", "wrong count", "cut short", "no number"],
 )
 def test_another_layout_is_refused(file: Path, change: object, message: str) -> None:
     file.write_bytes(change(TEXT))  # type: ignore[operator]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from sklearn.datasets import make_friedman1, make_gaussian_quantiles
 from sklearn.kernel_approximation import Nystroem as Theirs
 from sklearn.linear_model import Ridge, RidgeClassifierCV, RidgeCV
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.model_selection import GridSearchCV, train_test_split
+from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -150,20 +149,13 @@ def test_weights(model: Any) -> None:
     assert np.array_equal(clone(made).fit(X, wrong, weights).predict(X), some.predict(X))
 
 
-def test_frames_strings_clones_pickles_and_searches() -> None:
+def test_frames_strings_and_several_outputs() -> None:
     frame = pd.DataFrame(X, columns=list("abcd"))
     fitted = NystroemClassifier(n_components=8, ridge=0.01, random_state=0).fit(frame, pd.Series(names))
     assert list(fitted.feature_names_in_) == list("abcd") and set(fitted.classes_) == set(NAMES)
     assert set(fitted.predict(frame)) <= set(NAMES) and fitted.decision_function(frame).shape == (120, 3)
-    again = pickle.loads(pickle.dumps(clone(fitted).fit(frame, names)))
-    assert np.array_equal(again.decision_function(frame), fitted.decision_function(frame))
-    with pytest.raises(ValueError, match="feature names should match"):
-        fitted.predict(frame[list("bacd")])
-    few = NystroemRegressor(length_scales=1.0, ridge=0.01, random_state=0)
-    search = GridSearchCV(few, {"n_components": [1, 15]}, cv=3).fit(X, smooth)
-    assert search.best_params_ == {"n_components": 15}
-    two = clone(few).set_params(n_components=5).fit(X, np.c_[smooth, 100.0 * X[:, 2]])
-    assert two.predict(X).shape == (120, 2)
+    two = NystroemRegressor(n_components=5, length_scales=1.0, ridge=0.01, random_state=0)
+    assert two.fit(X, np.c_[smooth, 100.0 * X[:, 2]]).predict(X).shape == (120, 2)
 
 
 @pytest.mark.parametrize("model", MODELS)
