@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
 
@@ -36,12 +35,7 @@ def test_the_packaged_files_are_the_repositorys(name: str) -> None:
 
 def test_the_licence_is_beside_the_files() -> None:
     text = (FILES / "LICENCE.txt").read_text(encoding="utf-8")
-    for wanted in (
-        "CC BY 4.0",
-        "10.24432/C55C7W",
-        "10.24432/C52C8B",
-        *(digest for _, digest in RAW.values()),
-    ):
+    for wanted in ("CC BY 4.0", "10.24432/C55C7W", "10.24432/C52C8B", *(digest for _, digest in RAW.values())):
         assert wanted in text
 
 
@@ -98,22 +92,12 @@ def test_the_points_cannot_be_changed() -> None:
         X.flags.writeable = True
 
 
-def one_digit(raw: bytes) -> bytes:
-    return gzip.compress(gzip.decompress(raw).replace(b"0.455", b"0.456", 1), mtime=0)
-
-
-DAMAGES: dict[str, Callable[[bytes], bytes]] = {
-    "one digit": one_digit,
-    "cut short": lambda raw: raw[: len(raw) // 2],
-    "something else": lambda raw: b"not compressed",
-}
-
-
-@pytest.mark.parametrize("kind", DAMAGES)
+@pytest.mark.parametrize("kind", ["one digit", "cut short"])
 def test_a_damaged_file_is_named(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    damage = DAMAGES[kind]
     monkeypatch.setattr(_packaged, "_folder", lambda: tmp_path)
-    (tmp_path / "abalone.data.gz").write_bytes(damage((FILES / "abalone.data.gz").read_bytes()))
+    raw = (FILES / "abalone.data.gz").read_bytes()
+    changed = gzip.compress(gzip.decompress(raw).replace(b"0.455", b"0.456", 1), mtime=0)
+    (tmp_path / "abalone.data.gz").write_bytes(changed if kind == "one digit" else raw[: len(raw) // 2])
     with pytest.raises(DamagedFileError, match=r"abalone\.data\.gz is (missing or )?damaged"):
         abalone()
     with pytest.raises(DamagedFileError, match=r"magic04\.data\.gz is missing or damaged"):

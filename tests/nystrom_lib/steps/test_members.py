@@ -184,25 +184,15 @@ def test_lbfgs_ends_when_it_has_arrived_if_it_was_given_seconds(name: str) -> No
     assert np.abs(objective.gradient(run.sample)).max() < 1e-4 * np.abs(objective.gradient(S)).max()
 
 
-def test_lbfgs_keeps_to_its_budget_and_records() -> None:
-    """Catches a callback that scipy calls and nobody counts: records, path, progress, its StopIteration, a Ctrl-C."""
+def test_lbfgs_can_be_interrupted_and_rests_where_it_has_arrived() -> None:
+    """Catches an exception of the callback that scipy swallows, and records that are missing after the last step."""
     objective, S = problem()
-    seen: list[int] = []
-    run = nl.descend(objective, S, nl.LBFGS(), iterations=10, record_every=4, keep_path=True, progress=seen.append)
-    assert run.iterations.tolist() == [0, 4, 8, 10] and run.steps == 10 and seen == list(range(1, 11))
-    assert run.path is not None and np.array_equal(run.path[0], S) and np.array_equal(run.path[-1], run.sample)
-    assert run.values == pytest.approx([objective.value(each) for each in run.path], rel=1e-12)
 
-    def stop(error: type[BaseException]) -> Any:
-        def progress(done: int) -> None:
-            if done == 3:
-                raise error
+    def progress(done: int) -> None:
+        raise KeyboardInterrupt
 
-        return progress
-
-    assert nl.descend(objective, S, nl.LBFGS(), iterations=10, progress=stop(StopIteration)).steps == 3
     with pytest.raises(KeyboardInterrupt):
-        nl.descend(objective, S, nl.LBFGS(), iterations=10, progress=stop(KeyboardInterrupt))
+        nl.descend(objective, S, nl.LBFGS(), iterations=10, progress=progress)
     rests = nl.descend(objective, S, nl.LBFGS(), iterations=3000, record_every=1000)
     assert rests.iterations.tolist() == [0, 1000, 2000, 3000] and rests.values[2] == rests.values[3]
 
