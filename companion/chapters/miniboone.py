@@ -6,18 +6,17 @@ rows is :mod:`companion.studies.real_rows`.
 
 from __future__ import annotations
 
-import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from timeit import timeit
 from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
 
 import nystrom_lib as nl
-from nystrom_lib import Gaussian
 from nystrom_lib.datasets import Dataset
 
 from ..errors import VerificationError
@@ -94,7 +93,7 @@ class MiniBooNEParameters(Settings):
         paper = PAPER["figure-5"]
         return paper.replace(
             data=self.data(),
-            kernel=Gaussian(rho=self.rho),
+            kernel=nl.Gaussian(rho=self.rho),
             n=self.n,
             descent=paper.descent.replace(step=self.step, iterations=self.iterations, batch_size=self.batch_size),
             seed=self.seed,
@@ -318,9 +317,9 @@ def time_pieces(experiment: Experiment, data: Dataset, steps: int, threads: str)
 
     def measured(some: Array, count: int) -> dict[str, float]:
         return {
-            "radial_skd_s": _seconds(lambda: nl.radial_skd(kernel, some, start, constant=False)),
-            "trace_s": _seconds(lambda: nl.nystrom_errors(kernel, some, start, norms=("trace",))),
-            "descent_s": _seconds(lambda: descend(count)) * total / count,
+            "radial_skd_s": timeit(lambda: nl.radial_skd(kernel, some, start, constant=False), number=1),
+            "trace_s": timeit(lambda: nl.nystrom_errors(kernel, some, start, norms=("trace",)), number=1),
+            "descent_s": timeit(lambda: descend(count), number=1) * total / count,
         }
 
     measured(X[: experiment.n], 1)  # compiles
@@ -329,12 +328,6 @@ def time_pieces(experiment: Experiment, data: Dataset, steps: int, threads: str)
     how = dict.fromkeys(WORK, "measured") | {"descent_s": f"scaled from {steps:,} of {total:,} steps"}
     head = f"s ({here['cpu']}, {here['cores']} cores, {threads})"
     return pd.DataFrame([{"work": WORK[name], head: _written(seconds[name]), "how": how[name]} for name in WORK])
-
-
-def _seconds(work: Callable[[], Any]) -> float:
-    began = time.perf_counter()
-    work()
-    return time.perf_counter() - began
 
 
 def _written(seconds: float) -> str:

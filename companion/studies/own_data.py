@@ -165,20 +165,17 @@ class Request:
     ) -> Optimised:
         """The landmarks; of several tries those with the smallest trace error."""
         kernel, reason = self._kernel(dataset)
-        X = dataset.X
-        how: dict[str, Any] = {name: getattr(self, name) for name in ("method", "seconds", "iterations")}
-        called: dict[str, Any] = {"progress": progress, "watch": watch}
-        if self.tolerance is not None:
-            result = nl.find_landmarks(kernel, X, tolerance=self.tolerance, seed=self.seed, **how, **called)
-            return Optimised(replace(self, n=len(result.sample)), dataset, kernel, reason, result, cluster)
-        how["start"] = self.start
-        seeds = range(self.seed, self.seed + self.tries)
-        results = [nl.find_landmarks(kernel, X, self.n, seed=seed, **how, **called) for seed in seeds]
-        found = [Optimised(self, dataset, kernel, reason, result, cluster) for result in results]
+        how: dict[str, Any] = {name: getattr(self, name) for name in ("method", "start", "seconds", "iterations")}
+        how |= {"n": self.n} if self.tolerance is None else {"tolerance": self.tolerance}
+        found = []
+        for seed in range(self.seed, self.seed + self.tries):
+            result = nl.find_landmarks(kernel, dataset.X, seed=seed, progress=progress, watch=watch, **how)
+            request = replace(self, n=len(result.sample))
+            found.append(Optimised(request, dataset, kernel, reason, result, cluster))
         if self.tries == 1:
             return found[0]
         best = min(range(self.tries), key=lambda k: found[k].after)
-        why = f"The best of {self.tries} tries, by the trace error: the one with seed {seeds[best]}."
+        why = f"The best of {self.tries} tries, by the trace error: the one with seed {self.seed + best}."
         return found[best].with_result(why)
 
 
