@@ -58,6 +58,16 @@ def test_columns_agree_with_landmarks() -> None:
     assert nl.NystromApproximation(kernel, X[indices]).rank == 4
 
 
+def test_columns_of_any_positive_matrix() -> None:
+    """Catches a function that needs a kernel matrix with ones on its diagonal, or of full rank."""
+    B = np.random.default_rng(0).normal(size=(12, 5)) * 10
+    K = B @ B.T
+    assert nl.nystrom_from_columns(K, [0, 3, 5, 7, 9, 11, 2]) == pytest.approx(K, abs=1e-8 * np.max(K))
+    two = nl.nystrom_from_columns(K, [0, 3])
+    assert np.linalg.matrix_rank(two) == 2
+    assert two[[0, 3]] == pytest.approx(K[[0, 3]], rel=1e-10)
+
+
 @given(seed=st.integers(0, 200), n=st.integers(1, 6))
 def test_residual_is_positive_and_vanishes_on_landmarks(seed: int, n: int) -> None:
     """Catches a K̂ that is no projection (Remark 1.1): K - K̂ must stay positive and be 0 at the landmarks."""
