@@ -151,15 +151,12 @@ def medians(results: Figure3) -> pd.DataFrame:
 
 def both_attributes(results: Figure3) -> pd.DataFrame:
     """The median trace factor before and after: a row for each ρ, a column for each eighth attribute."""
-    columns: dict[str, list[str]] = {f"median of {WRITTEN['E_tr']}": [f"ρ = {rho:g}" for rho in _unique(results, 1)]}
-    for attribute in _unique(results, 0):
+    attributes, rhos = (dict.fromkeys(each) for each in zip(*results, strict=True))
+    columns: dict[str, list[str]] = {f"median of {WRITTEN['E_tr']}": [f"ρ = {rho:g}" for rho in rhos]}
+    for attribute in attributes:
         found = [("", each) for (name, _), each in results.items() if name == attribute]
         columns[f"with {attribute}"] = list(summary.medians_in_short(found, ["E_tr"]).iloc[:, 1])
     return pd.DataFrame(columns)
-
-
-def _unique(results: Figure3, place: int) -> list[str | float]:
-    return list(dict.fromkeys(key[place] for key in results))
 
 
 # -- spectra ---------------------------------------------------------------------------------------------------

@@ -72,13 +72,14 @@ def _fill(panels: Iterable[Sequence[Axes]], rows: Mapping[str, pd.DataFrame], cr
 def panel(axes: Axes, table: pd.DataFrame, criterion: str) -> None:
     """Two boxes, before and after; for a factor of Eq. (8) also the best possible value, 1."""
     values = {stage: _values(table, stage, criterion) for stage in STAGES}
-    logarithmic = style.spans_decades(np.concatenate(list(values.values())))
+    every = np.concatenate(list(values.values()))
+    logarithmic = style.spans_decades(every)
+    within = float(np.ptp(np.log(every) if logarithmic else every)) if len(every) else 0.0
     if logarithmic:
         axes.set_yscale("log")
         axes.yaxis.set_minor_formatter(NullFormatter())
     for place, stage in enumerate(STAGES):
         if len(values[stage]):
-            within = _range(values, logarithmic)
             box(axes, place, values[stage], style.COLOURS[stage], logarithmic=logarithmic, within=within)
     if criterion in FACTORS.values():
         axes.axhline(1.0, color=style.REFERENCE, linewidth=0.9, linestyle=(0, (4, 2)), zorder=0.9)
@@ -115,11 +116,6 @@ def box(axes: Axes, place: float, values: Any, colour: str, *, logarithmic: bool
     x = np.tile([place - _HALF_DASH, place + _HALF_DASH, np.nan], len(outliers))
     y = np.column_stack([outliers, outliers, gap]).ravel()
     axes.plot(x, y, color=colour, linewidth=0.7, linestyle="-", alpha=0.75, label="outliers")
-
-
-def _range(values: Mapping[str, Any], logarithmic: bool) -> float:
-    every = np.concatenate(list(values.values()))
-    return float(np.ptp(np.log(every) if logarithmic else every))
 
 
 def _values(table: pd.DataFrame, stage: str, criterion: str) -> np.ndarray[Any, np.dtype[np.float64]]:
