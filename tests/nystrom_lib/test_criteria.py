@@ -90,6 +90,17 @@ def test_pairs_of_close_landmarks(name: str, width: float, gap: float) -> None:
     assert nl.nystrom_errors(kernel, nl.open_data(data), sample, "trace").trace == pytest.approx(exact, rel=1e-6)
 
 
+@pytest.mark.parametrize("too_many", [False, True])
+def test_the_numbers_of_points_limit_extended_precision(too_many: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Catches hours in double-double arithmetic: the number of products is limited, also for data that are streamed."""
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    sample = np.linspace(0.0, 0.1, 12)[:, None] * np.ones(3)  # so close together that double precision loses digits
+    monkeypatch.setattr(criteria, "_MAX_EXTENDED_PRODUCTS", (300 + 12) * 12**2 / 2 - too_many)
+    for data in (X, nl.open_data(X)):
+        found = nl.nystrom_errors(nl.Gaussian(rho=0.5), data, sample, "trace")
+        assert found.precision == ("double" if too_many else "extended")
+
+
 @pytest.mark.parametrize("norms", [("trace",), ("frobenius",), ("spectral",), ("spectral", "trace"), NORMS])
 def test_only_what_is_asked_for(norms: tuple[str, ...]) -> None:
     """Catches a norm that depends on which others are computed, or on whether K was given."""

@@ -102,8 +102,8 @@ def test_whole_numbers_and_truth_values_are_numbers() -> None:
 
 
 class TestColumns:
-    @pytest.mark.parametrize("columns", [["c", "a"], [2, 0], ["c", 0]])
-    def test_chosen_by_name_or_number_in_the_order_asked(self, columns: list[Any]) -> None:
+    @pytest.mark.parametrize("columns", [["c", "a"], [2, 0], ["c", 0], np.array([2, 0])], ids=repr)
+    def test_chosen_by_name_or_number_in_the_order_asked(self, columns: Any) -> None:
         data = from_array(frame(), columns=columns, standardise=False)
         np.testing.assert_array_equal(data.X, X[:, [2, 0]])
         assert data.columns == ("c", "a")
@@ -138,6 +138,7 @@ class TestColumns:
             ({"columns": ["weigth"]}, r"columns names 'weigth', which is no column \(did you mean 'weight'\?\)"),
             ({"columns": [3]}, "columns names 3, which is no column; there are 'weight', 'b', 'c'"),
             ({"columns": ["b", 1]}, "columns is .*; it must name each column once"),
+            ({"columns": "b"}, r"^columns is 'b'; it must be a list of names or numbers\.$"),
             ({"without": [0, 1, 2]}, "no column left"),
             ({"colums": [1]}, r"'colums' is no option \(did you mean 'columns'\?\)"),
         ],

@@ -311,10 +311,19 @@ def test_folders_that_do_not_fit_together(tmp_path: Path) -> None:
     assert nl.open_data(tmp_path, columns=["b", "a"]).rows([2]).tolist() == [[1.0, 1.0]]
     (tmp_path / "p2.parquet").write_bytes((tmp_path / "p1.parquet").read_bytes()[:-50])
     refused(lambda: nl.open_data(tmp_path), "p2.parquet cannot be read as Parquet")
+    pq.write_table(pa.Table.from_arrays([pa.array([1.0])] * 2, names=["a", "a"]), tmp_path / "p2.parquet")
+    refused(lambda: nl.open_data(tmp_path / "p2.parquet"), "p2.parquet has several columns 'a'")
     folder_with(tmp_path, p1={"a": np.empty(0)}, p2={"a": np.empty(0)})
     refused(lambda: nl.open_data(tmp_path), "holds no row")
     folder_with(tmp_path, p1={"a": [1.0, None]}, p2={"a": [2.0]})
     refused(lambda: nl.open_data(tmp_path).check(), "nan at row 1, column 0")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_is_refused(tmp_path: Path) -> None:
+    """Catches a call that waits for ever."""
+    os.mkfifo(tmp_path / "pipe.npy")
+    refused(lambda: nl.open_data(tmp_path / "pipe.npy"), "it must be a regular file or a folder")
 
 
 def test_values_and_columns_that_cannot_be_used() -> None:
