@@ -96,6 +96,13 @@ def test_half_of_the_points_give_most_of_the_best_error() -> None:
     assert 0.8 * best < nl.best_error_bound(kernel, X, 30, points=1500) <= best
 
 
+def test_a_kernel_whose_diagonal_varies() -> None:
+    """Catches residuals that are scaled by a diagonal of 1."""
+    X, kernel = 0.3 * points(3, 500), nl.Polynomial(degree=2, offset=1.0)
+    best = nl.best_rank_errors(kernel, X, 5, "trace").trace / len(X)
+    assert 0.0 <= nl.best_error_bound(kernel, X, 5, points=200) <= best
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

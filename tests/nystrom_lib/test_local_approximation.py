@@ -10,6 +10,7 @@ import pytest
 import nystrom_lib as nl
 from nystrom_lib import _memory, approximation, local_approximation
 from nystrom_lib.landmarks import find as landmarks_module
+from nystrom_lib.landmarks.starts import cholesky
 from tests.bits import digest
 from tests.cases import Floats, cloud, pair
 
@@ -147,6 +148,16 @@ def test_a_factor_larger_than_memory_is_refused() -> None:
         nl.find_landmarks(KERNEL, X, 30, method="trace")
     with pytest.raises(ValueError, match=r"^n is 30; it must be at most 25, for a factor of K_S takes .* of memory\.$"):
         nl.find_landmarks(nl.Polynomial(), X, 30)
+
+
+@pytest.mark.parametrize("way", ["rpcholesky", "greedy"])
+def test_a_start_that_does_not_fit_is_refused_in_a_sentence(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cholesky, "memory", lambda: 8 * 60 * 25)
+    X, _ = cloud(2, 60, 1)
+    nl.initial_sample(KERNEL, X, 25, way, seed=0)
+    sentence = r"^n is 26; it must be at most 25, for n rows of 60 numbers take .* of memory: 'uniform' does without\.$"
+    with pytest.raises(ValueError, match=sentence):
+        nl.initial_sample(KERNEL, X, 26, way, seed=0)
 
 
 @pytest.mark.usefixtures("small_machine")

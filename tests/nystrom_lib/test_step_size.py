@@ -37,6 +37,11 @@ def test_median_rule() -> None:
     assert nl.median_rho(points + 1e6) == 0.04
 
 
+def test_copies_of_one_point_have_no_width() -> None:
+    with pytest.raises(ValueError, match="data holds one point only"):
+        nl.median_rho(np.ones((5, 2)))
+
+
 @pytest.mark.parametrize(("scale", "how"), [(1e-60, "close together"), (1e60, "far apart"), (1e200, "far apart")])
 def test_the_error_names_the_data_and_not_rho(scale: float, how: str) -> None:
     """Catches ρ = 0, and an error about a ρ that the caller did not give."""

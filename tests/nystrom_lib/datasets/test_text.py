@@ -6,6 +6,7 @@ import gzip
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from nystrom_lib.datasets import _packaged, from_file
@@ -55,6 +56,13 @@ def test_what_cannot_be_read_is_refused_with_its_line(case: str, tmp_path: Path)
     with pytest.raises(ValueError) as caught:
         from_file(tmp_path / "mine.csv", **options)
     assert said in str(caught.value) and "\n" not in str(caught.value) and len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize("options", [{"separator": ","}, {"header": True}, {"array": "X"}])
+def test_what_would_have_no_effect_is_refused(options: dict[str, Any], tmp_path: Path) -> None:
+    np.save(tmp_path / "mine.npy", np.eye(3))
+    with pytest.raises(ValueError, match=r"which means nothing for a \.npy file; leave it out"):
+        from_file(tmp_path / "mine.npy", **options)
 
 
 def test_a_header_of_numbers_is_one_if_you_say_so(tmp_path: Path) -> None:
