@@ -225,10 +225,11 @@ class Optimised:
 
     # errors
 
-    @property
+    @cached_property
     def before(self) -> float:
         """The trace error of the initial sample."""
-        return float(self._before.trace)
+        kept = self.result.sample is self.result.start
+        return self.after if kept else float(self._errors(self.result.start).trace)
 
     @property
     def after(self) -> float:
@@ -242,12 +243,8 @@ class Optimised:
         return estimate
 
     @cached_property
-    def _before(self) -> Any:
-        return self._errors(self.result.start)
-
-    @cached_property
     def _after(self) -> Any:
-        return self._errors(self.result.sample) if self.result.sample is not self.result.start else self._before
+        return self._errors(self.result.sample)
 
     def _errors(self, sample: Array) -> Any:
         X: Any = self.dataset.X
