@@ -1,16 +1,12 @@
-"""Parameter values as text: on the command line, in YAML files and in the notebook's ``parameters`` cell."""
+"""Parameter values as text: on the command line and in the notebook's ``parameters`` cell."""
 
 from __future__ import annotations
 
 import ast
 import csv
 import json
-from pathlib import Path
 from typing import Any
 
-import yaml
-
-from ..errors import ConfigurationError
 from ..settings import Declared
 
 _WORDS = {"true": True, "false": False, "null": None}
@@ -34,17 +30,6 @@ def parsed(value: Any, declared: Declared) -> Any:
     if isinstance(value, str):
         value = _items(value.strip(), declared.item)
     return [_item(each, declared.item) for each in (value if isinstance(value, list | tuple) else [value])]
-
-
-def read_file(path: Path) -> dict[str, Any]:
-    """The values in a YAML file, as text: YAML itself would read ``010`` as eight and ``no`` as false."""
-    try:
-        content = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        raise ConfigurationError("", f"The file {path} is not plain YAML: {' '.join(str(error).split())}.") from None
-    if not isinstance(content, dict):
-        raise ConfigurationError("", f"The file {path} does not hold lines of the form 'name: value'.")
-    return content
 
 
 def _items(text: str, item: type) -> Any:

@@ -27,10 +27,6 @@ PROFILE = click.option(
     "--profile", type=click.Choice(["paper", "quick", "smoke"]), default="paper", show_default=True,
     help="Values of the other parameters: the paper's, or small ones that take a minute or a few seconds.",
 )  # fmt: skip
-FILE = click.option(
-    "-f", "--file", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE.yml",
-    help="Values from a YAML file of lines `key: value`; -p takes precedence.",
-)  # fmt: skip
 
 
 @click.command("list", cls=Command, short_help="list the chapters, or the parameters of one")
@@ -66,15 +62,13 @@ def list_chapters(name: str | None) -> None:
 @click.argument("name")
 @PROFILE
 @click.option("-p", "--parameter", "pairs", multiple=True, metavar="KEY=VALUE", help="A value for a parameter.")
-@FILE
 @folder_option("--out", "The folder of the run (default: the next of runs/NAME-001, -002, …).")
 @JOBS
 @DASK
 @click.option("--resume", is_flag=True, help="Continue a stopped run in the folder --out; finished work is kept.")
 def run(
-    name: str, profile: str, pairs: tuple[str, ...], file: Path | None, out: Path | None, jobs: int | None,
-    dask: str | None, resume: bool,
-) -> None:  # fmt: skip
+    name: str, profile: str, pairs: tuple[str, ...], out: Path | None, jobs: int | None, dask: str | None, resume: bool
+) -> None:
     """Run chapter NAME (or its number), by default at the paper's parameters.
 
     Parameters are validated before anything starts. The run leaves a folder with the executed notebook, a page
@@ -86,12 +80,12 @@ def run(
       nystrom run bigaussian                              stored results, some of them recomputed
       nystrom run 5 --profile quick                       small, everything computed
       nystrom run bigaussian --profile quick -p 'rho=[1, 16]' -p seed=7
-      nystrom run abalone -f mine.yml --out runs/mine --resume
+      nystrom run abalone -p rho=2 --out runs/mine --resume
     """
     from ..chapters import chapter
 
     this = chapter(name)
-    values = {**_read(file), **_split(pairs)}
+    values = _split(pairs)
     this.settings(values, profile)
     if resume and out is None:
         raise ConfigurationError("--resume", "needs --out, the folder of the run to continue.")
@@ -108,14 +102,12 @@ def run(
     help="Values of a parameter, one run for each; with several -p one run for each combination.",
 )  # fmt: skip
 @PROFILE
-@FILE
 @folder_option("--out", "The folder of the sweep (default: the next of runs/NAME-sweep-001, -002, …).")
 @JOBS
 @DASK
 def sweep(
-    name: str, pairs: tuple[str, ...], profile: str, file: Path | None, out: Path | None, jobs: int | None,
-    dask: str | None,
-) -> None:  # fmt: skip
+    name: str, pairs: tuple[str, ...], profile: str, out: Path | None, jobs: int | None, dask: str | None
+) -> None:
     """Run chapter NAME once for each value and print one table of all results.
 
     All values are validated before the first run. A run that fails does not stop the others. Each run leaves a folder
@@ -133,7 +125,7 @@ def sweep(
     this = chapter(name)
     choices = {key: _values(text) for key, text in _split(pairs).items()}
     runs = [dict(zip(choices, values, strict=True)) for values in itertools.product(*choices.values())]
-    settings = [this.settings({**_read(file), **given}, profile) for given in runs]
+    settings = [this.settings(given, profile) for given in runs]
     for k, one in enumerate(settings):
         if one in settings[:k]:
             raise ConfigurationError("-p", f"asks for the same run twice ({_label(runs[k])}).")
@@ -157,12 +149,6 @@ def sweep(
         click.echo(f"{_frame(rows).to_string(index=False, float_format='{:.4g}'.format)}\n\n{folder / 'sweep.csv'}")
     if failed:
         raise CompanionError(f"{len(failed)} of {len(runs)} runs failed: {'; '.join(failed)}.")
-
-
-def _read(file: Path | None) -> dict[str, Any]:
-    from ..chapters.parameters import read_file
-
-    return read_file(file) if file is not None else {}
 
 
 def _split(pairs: Sequence[str]) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -53,17 +53,9 @@ def paper(
     (nystrom_lib.datasets.fetch_miniboone() fetches them).
     """
     from ..experiments.paper import PAPER
-    from ..running.runner import run
 
-    wanted, out, work = _wanted(names, PAPER, only_list), out or RESULTS, work or WORK / "paper"
-    began = time.monotonic()
-    for done, name in enumerate(wanted):
-        tell(f"{name} ({done + 1} of {len(wanted)})")
-        try:
-            run(PAPER[name], work, threads=jobs, cluster=dask).save(out / f"{name}.parquet")
-        except KeyboardInterrupt:
-            raise _stopped(done, wanted, out) from None
-    click.echo(f"{len(wanted)} experiments in {duration(time.monotonic() - began)}: {out}")
+    wanted = _wanted(names, PAPER, only_list)
+    _compute(wanted, out or RESULTS, work or WORK / "paper", threads=jobs, cluster=dask)
 
 
 @reproduce.command("beyond", short_help="the experiments beyond the paper")
@@ -75,17 +67,9 @@ def paper(
 def beyond(names: tuple[str, ...], out: Path | None, work: Path | None, jobs: int | None, only_list: bool) -> None:
     """Compute the experiments beyond the paper."""
     from ..experiments.problems import BEYOND
-    from ..running.runner import run
 
-    wanted, out, work = _wanted(names, BEYOND, only_list), out or RESULTS / "beyond", work or WORK / "beyond"
-    began = time.monotonic()
-    for done, name in enumerate(wanted):
-        tell(f"{name} ({done + 1} of {len(wanted)})")
-        try:
-            run(BEYOND[name], work, threads=jobs, known=(RESULTS, out)).save(out / f"{name}.parquet")
-        except KeyboardInterrupt:
-            raise _stopped(done, wanted, out) from None
-    click.echo(f"{len(wanted)} experiments in {duration(time.monotonic() - began)}: {out}")
+    wanted, out = _wanted(names, BEYOND, only_list), out or RESULTS / "beyond"
+    _compute(wanted, out, work or WORK / "beyond", threads=jobs, known=(RESULTS, out))
 
 
 @reproduce.command("arena", short_help="all methods against the clock on eight problems")
@@ -120,16 +104,26 @@ def arena(names: tuple[str, ...], few: int, out: Path | None, work: Path | None,
     click.echo(f"{len(trials):,} trials in {duration(time.monotonic() - began)}: {path}")
 
 
-def _wanted(names: tuple[str, ...], known: Mapping[str, Experiment], only_list: bool) -> list[str]:
-    wanted = matching(names, known, "experiment")
+def _wanted(names: tuple[str, ...], known: Mapping[str, Experiment], only_list: bool) -> dict[str, Experiment]:
+    wanted = {name: known[name] for name in matching(names, known, "experiment")}
     if only_list:
-        rows = [[name, known[name].data.kind, str(known[name].n), str(known[name].m)] for name in wanted]
+        rows = [[name, each.data.kind, str(each.n), str(each.m)] for name, each in wanted.items()]
         click.echo(table(["experiment", "data", "n", "repetitions"], rows, right=[2, 3]))
         raise click.exceptions.Exit
     return wanted
 
 
-def _stopped(done: int, wanted: list[str], out: Path) -> Interrupted:
-    return Interrupted(
-        f"Stopped: {done} of {len(wanted)} experiments are saved in {out}; the same command continues with the rest."
-    )
+def _compute(wanted: dict[str, Experiment], out: Path, work: Path, **how: Any) -> None:
+    from ..running.runner import run
+
+    began = time.monotonic()
+    for done, (name, experiment) in enumerate(wanted.items()):
+        tell(f"{name} ({done + 1} of {len(wanted)})")
+        try:
+            run(experiment, work, **how).save(out / f"{name}.parquet")
+        except KeyboardInterrupt:
+            raise Interrupted(
+                f"Stopped: {done} of {len(wanted)} experiments are saved in {out}; "
+                "the same command continues with the rest."
+            ) from None
+    click.echo(f"{len(wanted)} experiments in {duration(time.monotonic() - began)}: {out}")

@@ -1,13 +1,11 @@
-"""Parameters: text, YAML and Python values into the declared type, or one sentence that says why not."""
+"""Parameters: text and Python values into the declared type, or one sentence that says why not."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
-from companion.chapters import CHAPTERS, Chapter, chapter, parameters
+from companion.chapters import CHAPTERS, Chapter, chapter
 from companion.errors import ConfigurationError
 from companion.settings import Settings, setting
 
@@ -90,27 +88,6 @@ def test_a_bad_value_is_refused_in_one_sentence(name: str, given: Any, sentence:
     with pytest.raises(ConfigurationError) as caught:
         CHAPTER.settings({name: given})
     assert str(caught.value) == sentence
-
-
-def test_a_yaml_file_is_read_by_the_declared_types(tmp_path: Path) -> None:
-    file = tmp_path / "values.yml"
-    # YAML itself would read 1e3 as text and no as false.
-    file.write_text("n: 1e3\nrhos: [0.25, 1]\nns:\n  - 10\n  - 2\nagain: false\nfile: no\nmost: null\n")
-    settings = CHAPTER.settings(parameters.read_file(file))
-    assert settings == Example(n=1000, rhos=(0.25, 1.0), ns=(10, 2), again=False, file="no")
-
-
-def test_a_yaml_file_cannot_execute_code(tmp_path: Path) -> None:
-    trace, file = tmp_path / "executed", tmp_path / "values.yml"
-    attack = f"!!python/object/apply:os.mkdir ['{trace}']"
-    yaml.unsafe_load(attack)
-    assert trace.exists(), "the attack itself must work, or the test shows nothing"
-    trace.rmdir()
-    for text in (attack, f"n: {attack}"):
-        file.write_text(text)
-        with pytest.raises(ConfigurationError):
-            CHAPTER.settings(parameters.read_file(file))
-    assert not trace.exists()
 
 
 def test_the_cell_is_what_the_settings_say() -> None:
