@@ -27,8 +27,7 @@ from .bounds import best_error_bound, check_level, error_and_bound, largest_diag
 from .exchange import AdamWithExchanges
 from .objectives import OBJECTIVES, Objective
 from .objectives.prediction_error import checked_targets
-from .starts import STARTS
-from .starts.base import Drawn, at
+from .starts import STARTS, Drawn, at
 from .step_size import choose_step
 from .steps import LBFGS, Adam, FixedStep, StepRule
 from .tolerance import ToleranceSearch

@@ -19,11 +19,9 @@ from .._validation import Array
 from ..kernels import Kernel
 from ..local_approximation import EXACT
 from .bounds import CERTIFIED, error_and_bound, mean_below
+from .cholesky import PartialCholesky, rejection
 from .exchange import CANDIDATES, best_additions, removal_costs
-from .starts import STARTS
-from .starts.base import Drawn
-from .starts.cholesky import PartialCholesky
-from .starts.rpcholesky import rejection
+from .starts import STARTS, Drawn
 
 if TYPE_CHECKING:
     from .find import Search

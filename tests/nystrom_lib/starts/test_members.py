@@ -9,7 +9,7 @@ import pytest
 
 import nystrom_lib as nl
 from nystrom_lib import _nearest
-from nystrom_lib.landmarks.starts import herding, kmeans, kmeans_plus_plus, leverage
+from nystrom_lib.landmarks import cholesky, starts
 from nystrom_lib.samples import uniform_indices
 from tests.cases import BUILT_IN, Floats, cloud, pair
 
@@ -80,7 +80,7 @@ def test_kmeans_plus_plus_draws_by_squared_distance() -> None:
 @pytest.mark.parametrize(("pairs", "size"), [(1, 100), (2000, 200)])
 def test_kmeans_plus_plus_from_a_part_of_the_data(pairs: int, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Catches a part that is too small, and indices into it that are taken for indices into the data."""
-    monkeypatch.setattr(kmeans_plus_plus, "PAIRS", pairs)
+    monkeypatch.setattr(starts, "PAIRS", pairs)
     X, _ = cloud(2, 500, 1)
     indices = nl.landmarks.starts.initial_indices(KERNEL, X, 10, "kmeans++", seed=0)
     rng = np.random.default_rng(0)
@@ -92,8 +92,8 @@ def test_kmeans_plus_plus_from_a_part_of_the_data(pairs: int, size: int, monkeyp
 @pytest.mark.parametrize(("d", "N", "n", "tolerance"), [(1, 300, 5, 1e-4), (3, 2000, 40, 1e-2), (20, 1500, 30, 1e-4)])
 def test_kmeans_is_lloyd_s_iteration(d: int, N: int, n: int, tolerance: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Catches a wrong mean or a wrong rule when to stop."""
-    assert kmeans.TOLERANCE == 1e-4
-    monkeypatch.setattr(kmeans, "TOLERANCE", tolerance)
+    assert starts.TOLERANCE == 1e-4
+    monkeypatch.setattr(starts, "TOLERANCE", tolerance)
     X, _ = cloud(d, N, 1)
     S = nl.initial_sample(KERNEL, X, n, "kmeans++", seed=2)
     for _ in range(100):
@@ -148,8 +148,6 @@ def test_rpcholesky_draws_by_the_residual(name: str) -> None:
 @pytest.mark.parametrize("method", ["rpcholesky", "greedy"])
 def test_cholesky_goes_as_deep_as_double_precision(method: str, rho: float) -> None:
     """Catches a factor that drifts or ends early: the residuals are those of the library's own approximation."""
-    from nystrom_lib.landmarks.starts import cholesky
-
     kept: list[cholesky.PartialCholesky] = []
     original = cholesky.PartialCholesky.__init__
 
@@ -199,7 +197,7 @@ def test_herding_lessens_the_distance_of_embeddings_most(name: str) -> None:
 
 
 def test_herding_of_many_points_embeds_some(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(herding, "EMBEDDED", 50)
+    monkeypatch.setattr(starts, "EMBEDDED", 50)
     X, _ = cloud(2, 400, 1)
     among = X[np.random.default_rng(6).choice(400, 50, replace=False)]
     first = KERNEL.squared(X, among).mean(axis=1).argmax()
@@ -211,7 +209,7 @@ def test_herding_of_many_points_embeds_some(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_scores_of_all_points_are_exact() -> None:
     """Catches a wrong ridge or weight: when every point is kept with weight one, the scores are the definition's."""
-    _scores = leverage._scores
+    _scores = starts.leverage_scores
 
     X, _ = cloud(3, 120, 1)
     K = KERNEL.matrix(X)
@@ -233,8 +231,9 @@ def test_leverage_has_the_ridge_of_n_over_four_log_n_eigenvalues(
 ) -> None:
     """Catches a ridge that leaves more, or fewer, than the reference's."""
     asked: list[int] = []
-    scores = leverage._scores
-    monkeypatch.setattr(leverage, "_scores", lambda *arguments: (asked.append(arguments[-1]), scores(*arguments))[1])
+    scores = starts.leverage_scores
+    record = lambda *arguments: (asked.append(arguments[-1]), scores(*arguments))[1]  # noqa: E731
+    monkeypatch.setattr(starts, "leverage_scores", record)
     nl.landmarks.starts.initial_indices(KERNEL, cloud(3, 500, 1)[0], n, "leverage", seed=0)
     assert set(asked) == {rank} and len(asked) == np.ceil(np.log2(500 / n))
 

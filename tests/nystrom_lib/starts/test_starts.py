@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import nystrom_lib as nl
-from nystrom_lib.landmarks.starts import STARTS
-from nystrom_lib.landmarks.starts.base import fill_up, originals
+from nystrom_lib.landmarks.starts import STARTS, fill_up, originals
 from tests.bits import digest
 from tests.cases import BUILT_IN, DEGENERATE, cloud, degenerate, pair
 

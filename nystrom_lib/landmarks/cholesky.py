@@ -1,16 +1,17 @@
-"""The factor that the starts by Cholesky decomposition share."""
+"""Pivoted Cholesky decompositions of kernel matrices, grown pivot by pivot."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
 
-from ..._memory import gigabytes, memory
-from ..._validation import Array
-from ...kernels import Kernel
-from .base import Indices
+from .._memory import gigabytes, memory
+from .._validation import Array
+from ..kernels import Kernel
 
 #: Residuals below this, relative to K(x, x), are rounding.
 FLOOR = 100.0 * float(np.finfo(float).eps)
@@ -20,6 +21,12 @@ class PartialCholesky:
     """A Cholesky decomposition K ≈ Fᵀ F grown pivot by pivot; F is n × N, which is what these starts need of memory."""
 
     def __init__(self, kernel: Kernel, data: NDArray[Any], n: int) -> None:
+        size, there = 8.0 * n * len(data), memory()
+        if size > there:
+            raise ValueError(
+                f"n is {n:,}; it must be at most {int(there / 8.0 / len(data)):,}, for n rows of {len(data):,} numbers "
+                f"take {gigabytes(size)} of {gigabytes(there)} of memory: 'uniform' does without."
+            )
         self.kernel = kernel
         self.points = data.astype(np.float64, copy=False)
         diagonal = kernel.diagonal(self.points)
@@ -31,18 +38,16 @@ class PartialCholesky:
         self.residual = diagonal.copy()  #: K(x, x) − K̂(x, x), 0 where it is rounding
         self.floor = FLOOR * diagonal
         self.pivots = np.empty(0, np.int64)
-        self._factor = _empty(n, len(data))
+        self._factor = np.empty((n, len(data)))
 
-    def between(self, pivots: Indices) -> Array:
+    def between(self, pivots: NDArray[np.int64]) -> Array:
         """What the pivots so far leave of K among the given points."""
         points, rows = self.points[pivots], self._factor[: len(self.pivots), pivots]
         left: Array = self.kernel.matrix(points) - rows.T @ rows
         return left
 
-    def add(self, pivots: Indices, lower: Array) -> None:
+    def add(self, pivots: NDArray[np.int64], lower: Array) -> None:
         """Take in new pivots, ``lower`` being the Cholesky factor of what was left among them."""
-        from scipy.linalg import solve_triangular
-
         done = len(self.pivots)
         before = self._factor[:done]
         new = self._factor[done : done + len(pivots)]
@@ -55,12 +60,20 @@ class PartialCholesky:
         self.pivots = np.concatenate([self.pivots, pivots])
 
 
-def _empty(n: int, N: int) -> Array:
-    """Room for the factor, or a sentence."""
-    size, there = 8.0 * n * N, memory()
-    if size > there:
-        raise ValueError(
-            f"n is {n:,}; it must be at most {int(there / 8.0 / N):,}, for n rows of {N:,} numbers take "
-            f"{gigabytes(size)} of {gigabytes(there)} of memory: 'uniform' does without."
-        )
-    return np.empty((n, N))
+def rejection(left: Array, floor: Array, chance: Array) -> tuple[NDArray[np.int64], Array]:
+    """Which proposals are accepted, and a matrix whose rows of that number are the Cholesky factor among them.
+
+    A proposal was made with the residual at the start of the block in place of that after those accepted before it: it
+    is accepted with the probability of their ratio. The first always is, unless it is rounding.
+    """
+    residual = left.diagonal().copy()
+    least = np.maximum(floor, chance * residual)
+    accepted: list[int] = []
+    lower = np.zeros_like(left)
+    for i in range(len(left)):
+        if residual[i] > least[i] and (column := left[:, i] - lower @ lower[i])[i] > floor[i]:
+            new = lower[:, len(accepted)]
+            new[i:] = column[i:] / math.sqrt(column[i])
+            residual -= new * new
+            accepted.append(i)
+    return np.array(accepted, np.int64), lower
