@@ -57,25 +57,11 @@ def _clean_cell(cell: NotebookNode, number: int) -> None:
         cell.id = f"cell-{number:02d}"
     if not tags(cell):
         cell.metadata.pop("tags", None)
-    if "outputs" in cell:
-        cell.outputs = _joined(cell.outputs)
     for output in cell.get("outputs", []):
         output.pop("transient", None)
         # a picture brings its caption and its alternative text; the book reads them from the cell
         if described := output.get("metadata", {}).pop("mystnb", None):
             cell.metadata.mystnb = {**cell.metadata.get("mystnb", {}), **described}
-
-
-def _joined(outputs: list[NotebookNode]) -> list[NotebookNode]:
-    """Join consecutive outputs of one stream: how often the kernel sends them differs from run to run."""
-    found: list[NotebookNode] = []
-    for output in outputs:
-        last = found[-1] if found else None
-        if last is not None and output.output_type == last.output_type == "stream" and output.name == last.name:
-            last.text += output.text
-        else:
-            found.append(output)
-    return found
 
 
 def tags(cell: NotebookNode) -> list[str]:

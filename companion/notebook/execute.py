@@ -45,31 +45,11 @@ def execute(
     progress: bool = True,
     resume: bool = False,
 ) -> Path:
-    """Run a chapter.
+    """Run a chapter into the folder ``out`` and return the executed notebook.
 
-    Parameters
-    ----------
-    which : str or Chapter
-        The chapter, usually by its name.
-    values : mapping, optional
-        Parameters that differ from the profile's, as text or typed.
-    out : path
-        The folder to make. One that holds a run is used with ``resume`` only.
-    profile : {"paper", "quick", "smoke"}
-        The values of the other parameters.
-    jobs : int, optional
-        The number of threads, by default one per core.
-    dask : str, optional
-        The address of a Dask scheduler that computes the repetitions.
-    progress : bool
-        Report progress on standard error.
-    resume : bool
-        Continue a run that was stopped; finished repetitions are kept.
-
-    Returns
-    -------
-    Path
-        The executed notebook. If a cell fails, ChapterError names it, and the notebook up to that cell is kept.
+    ``values`` are the parameters that differ from the profile's, as text or typed. A folder that holds a stopped run is
+    used with ``resume`` only; finished repetitions are then kept. If a cell fails, ChapterError names it, and the
+    notebook up to that cell is kept.
     """
     this = chapter(which) if isinstance(which, str) else which
     settings = this.settings(values, profile)
@@ -115,18 +95,7 @@ def run_notebook(
 ) -> NotebookNode:
     """Execute a chapter's notebook into ``target`` and clean it; ChapterError names the cell that failed.
 
-    Parameters
-    ----------
-    this : Chapter
-        The chapter.
-    settings : Settings
-        Its parameters; those that are not the paper's are injected.
-    target : Path
-        The notebook to write.
-    progress : bool
-        Show a progress bar on a terminal.
-    cwd : Path, optional
-        The working folder of the kernel, by default the caller's.
+    Parameters that are not the paper's are injected; ``cwd`` is the working folder of the kernel.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     target.unlink(missing_ok=True)  # or a run that fails early would leave an older notebook as its own
@@ -144,6 +113,7 @@ def run_notebook(
             record_timing=False,
             shutdown_kernel="immediate",  # after Ctrl-C the kernel would print a traceback
             cwd=None if cwd is None else str(cwd),
+            coalesce_streams=True,  # how often the kernel sends output differs from run to run
         )
     except PapermillExecutionError as error:
         number = error.cell_index + 1 - bool(values)  # papermill also counts the cell that it injects

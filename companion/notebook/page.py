@@ -52,17 +52,7 @@ Key = TypeVar("Key", bound=Hashable)
 def begin(which: str | Chapter, names: dict[str, Any]) -> Page:
     """Validate the parameters, set the style of figures, and show a table of the parameters.
 
-    Parameters
-    ----------
-    which : str or Chapter
-        The chapter, usually by its name.
-    names : dict
-        The notebook's ``globals()``: the parameters, and those that papermill injected after them.
-
-    Returns
-    -------
-    Page
-        The interface for the other cells.
+    ``names`` are the notebook's ``globals()``: the parameters, and those that papermill injected after them.
     """
     this = chapter(which) if isinstance(which, str) else which
     declared = this.parameters.names()
@@ -80,20 +70,7 @@ def begin(which: str | Chapter, names: dict[str, Any]) -> Page:
 
 
 class Page:
-    """One run of a chapter, as its notebook sees it.
-
-    Parameters
-    ----------
-    chapter : Chapter
-        The chapter.
-    parameters : Settings
-        The values it runs with.
-
-    Attributes
-    ----------
-    folder : Path or None
-        The folder of the run, if it has one.
-    """
+    """One run of a chapter, as its notebook sees it; ``folder`` is None for a notebook that is run by hand."""
 
     def __init__(self, chapter: Chapter, parameters: Settings) -> None:
         self.chapter, self.parameters = chapter, parameters
@@ -118,7 +95,6 @@ class Page:
         experiment: Experiment,
         *,
         recompute: int = 3,
-        name: str | None = None,
         about: str = "",
         quiet: bool = False,
         check: Callable[[Results], str] | None = None,
@@ -131,39 +107,31 @@ class Page:
             The experiment.
         recompute : int
             The number of stored repetitions to recompute.
-        name : str, optional
-            The name of the file in the folder of the run.
         about : str
             The experiment in words, for the table at the foot.
         quiet : bool
             Leave it out of that table.
         check : callable, optional
             Another check of stored results, where a repetition takes too long. It returns what was recomputed.
-
-        Returns
-        -------
-        Results
-            All m repetitions.
         """
         from ..running.stored import find
 
         stored = find(experiment, RESULTS)
         if stored is None:
             results, again = self._compute(experiment), ""
+            name = f"{experiment.data.kind}-n{experiment.n}-{experiment.fingerprint[:8]}"
         else:
-            name = name or stored.name
-            results = stored.results
+            results, name = stored.results, stored.name
             again = stored.verified(recompute, self.jobs) if check is None else check(results)
             self._stored.setdefault(_made(results), []).append(stored.name)
         if self.folder is not None:
-            name = name or f"{experiment.data.kind}-n{experiment.n}-{experiment.fingerprint[:8]}"
             results.save(self.folder / "results" / f"{name}.parquet")
         self._results.append(results)
         if not quiet:
             origin = "stored" if stored else "computed in this run"
             if results.stand_in:
                 origin += ", on a stand-in for the data"
-            self._origins.append([about or name or experiment.data.kind, f"{experiment.m:,} {origin}", again])
+            self._origins.append([about or name, f"{experiment.m:,} {origin}", again])
         return results
 
     def several(
@@ -171,16 +139,7 @@ class Page:
     ) -> dict[Key, Results]:
         """The results of many experiments by key, with one line for all of them in the table at the foot.
 
-        Parameters
-        ----------
-        experiments : mapping
-            The experiments.
-        about : str
-            All of them in words.
-        again : container
-            The keys of those of which stored repetitions are recomputed.
-        recompute : int
-            The number of repetitions of each of these.
+        Of those with a key in ``again``, ``recompute`` stored repetitions each are recomputed.
         """
         results, stored, checked = {}, 0, 0
         for key, experiment in experiments.items():

@@ -22,20 +22,7 @@ from .execute import run_notebook
 
 
 def refresh(this: Chapter, progress: bool = True) -> list[int]:
-    """Execute the notebook of a chapter and write it if anything but times changed.
-
-    Parameters
-    ----------
-    this : Chapter
-        The chapter.
-    progress : bool
-        Show a progress bar on a terminal.
-
-    Returns
-    -------
-    list of int
-        The numbers of the cells that changed.
-    """
+    """Execute the notebook of a chapter, write it if anything but times changed, and number the cells that did."""
     before, text = read_notebook(this.path), this.path.read_text(encoding="utf-8")
     with tempfile.TemporaryDirectory(prefix="nystrom-") as scratch:
         draft = dataclasses.replace(this, folder=Path(scratch))
