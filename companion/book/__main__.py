@@ -27,21 +27,9 @@ class BookError(click.ClickException):
 
 
 def build(execute: bool = True, *, out: Path = ROOT, notebooks: Path = NOTEBOOKS) -> Path:
-    """Build the book below ``out/_build``.
+    """Build the book below ``out/_build`` and return its first page.
 
-    Parameters
-    ----------
-    execute : bool
-        Execute the chapters at the paper's parameters, or show the notebooks as they are committed.
-    out : Path
-        The pages go to ``_build/html`` in this folder.
-    notebooks : Path
-        The folder of the chapters' notebooks.
-
-    Returns
-    -------
-    Path
-        The first page.
+    Without ``execute`` the pages show the notebooks as they are committed.
     """
     staged = out / "_build" / "source"
     shutil.rmtree(out / "_build" / "html", ignore_errors=True)

@@ -30,49 +30,23 @@ NAMES = [
 
 @dataclass(frozen=True)
 class Lesson:
-    """One experiment; numbers are medians over its repetitions.
-
-    Attributes
-    ----------
-    name, data : str
-        The experiment and what its data are called.
-    rho : float
-        The kernel parameter.
-    n, m : int
-        The numbers of landmarks and of repetitions.
-    R, trace : float
-        The radial SKD and the trace error after the descent, over those before.
-    before, after : float
-        The trace factor of Eq. (8).
-    better : float
-        The share of the repetitions in which the trace error fell.
-    excess : float
-        What the descent leaves of the trace factor's excess over 1.
-    spread : float
-        Interquartile range over median of the trace factor after the descent.
-    bound : float
-        √(N R), which bounds the trace error, over the trace error of the initial sample.
-    agreement : float
-        Rank correlation of R and the trace error among the optimised samples.
-    optimum : float
-        The smallest trace error possible, over the trace of K.
-    """
+    """One experiment; numbers are medians over its repetitions."""
 
     name: str
     data: str
     rho: float
     n: int
     m: int
-    R: float
-    trace: float
-    before: float
+    R: float  # the radial SKD after the descent, over that before
+    trace: float  # the trace error likewise
+    before: float  # the trace factor of Eq. (8)
     after: float
-    better: float
-    excess: float
-    spread: float
-    bound: float
-    agreement: float
-    optimum: float
+    better: float  # the share of the repetitions in which the trace error fell
+    excess: float  # what the descent leaves of the trace factor's excess over 1
+    spread: float  # interquartile range over median of the trace factor after the descent
+    bound: float  # √(N R), which bounds the trace error, over the trace error of the initial sample
+    agreement: float  # rank correlation of R and the trace error among the optimised samples
+    optimum: float  # the smallest trace error possible, over the trace of K
 
     @property
     def title(self) -> str:

@@ -38,13 +38,7 @@ def template(text: str) -> jinja2.Template:
 
 
 def names(results: Path = RESULTS) -> dict[str, Callable[..., Any]]:
-    """What pages may call.
-
-    Parameters
-    ----------
-    results : Path
-        The stored results.
-    """
+    """What pages may call."""
     archive = Archive(results)
     return {
         "lessons": cache(lambda: lessons.read(archive)),
