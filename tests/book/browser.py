@@ -169,11 +169,9 @@ class Tab:
         """The size of the window, or of a phone's screen."""
         self.ask("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=phone)
 
-    def prefer(self, scheme: str, motion: str = "no-preference") -> None:
-        """``light`` or ``dark``, and ``reduce`` for less motion, as the system would say."""
-        wishes = {"prefers-color-scheme": scheme, "prefers-reduced-motion": motion}
-        features = [{"name": name, "value": value} for name, value in wishes.items()]
-        self.ask("Emulation.setEmulatedMedia", features=features)
+    def prefer(self, scheme: str) -> None:
+        """Set the colour scheme of the system, ``light`` or ``dark``."""
+        self.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
 
     def open(self, url: str) -> None:
         """Go to a page and wait until it is there, its formulas included."""

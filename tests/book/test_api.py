@@ -127,6 +127,3 @@ def test_signatures_have_types_as_they_are_written(pages: dict[str, BeautifulSou
     words = " ".join(found.get_text().replace("#", "").split())
     assert "kernel: Kernel" in words and "data: ArrayLike" in words and "→ float" in words
     assert "_SupportsArray" not in page.get_text()
-
-
-# -- repository -----------------------------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-import pytest
 from bs4 import BeautifulSoup
 
 #: What a browser fetches when it opens a page.
@@ -65,19 +64,3 @@ def test_nothing_is_loaded_from_another_host(pages: dict[str, BeautifulSoup], bu
         urls = in_style(path.read_text(encoding="utf-8", errors="replace"))
         foreign += [f"{path.name}: {address}" for address in urls if is_foreign(address)]
     assert foreign == []
-
-
-@pytest.mark.parametrize(
-    "body", ['<script src="https://a.org/x.js"></script>', '<p style="background: url(//a.org/x.png)"></p>']
-)
-def test_a_foreign_address_is_found(body: str) -> None:
-    assert [address for address in loaded(BeautifulSoup(body, "html.parser")) if is_foreign(address)]
-
-
-def test_a_broken_link_is_found(tmp_path: Path) -> None:
-    page = tmp_path / "a.html"
-    page.touch()
-    anchors = {page.resolve(): {"here"}}
-    assert [is_broken(address, page.resolve(), anchors) for address in ("a.html#here", "a.html#there", "b.html")] == [
-        False, True, True,
-    ]  # fmt: skip

@@ -177,6 +177,3 @@ def test_no_placeholder_is_left(pages: Pages) -> None:
 def test_the_reference_has_every_public_name(pages: Pages, page: str, module: str, names: list[str]) -> None:
     there = {str(tag["id"]) for tag in article(pages[page]).select("dt[id]")}
     assert [name for name in names if f"{module}.{name}" not in there] == []
-
-
-# -- things that only a reader would miss ----------------------------------------------------------------------

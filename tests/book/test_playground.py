@@ -197,9 +197,6 @@ def test_where_double_precision_ends_no_digits_are_shown(page: Tab) -> None:
     assert "too close to each other" in message(page)
 
 
-# -- what it shows ---------------------------------------------------------------------------------------------
-
-
 # -- by hand ---------------------------------------------------------------------------------------------------
 
 
