@@ -15,8 +15,9 @@ from matplotlib.figure import Figure
 import nystrom_lib as nl
 
 from ..checkout import RESULTS
+from ..choices import STARTS
 from ..experiments.config import Experiment
-from ..experiments.problems import CENTRES, PROBLEMS, TRIED_STARTS
+from ..experiments.problems import CENTRES, PROBLEMS
 from ..figures import panels, style
 from ..results.table import Results
 from ..running.arena import BUDGETS, ENDING, Terms, best_errors, described, hold, load, trials
@@ -51,7 +52,7 @@ class ArenaParameters(OnProblems):
         """Errors at fixed numbers of steps, by problem and method."""
         methods = {name: ("uniform", name) for name in DESCENTS} | {by: (by, "none") for by in CENTRES}
         # The errors of a start are in the results of the descent from it.
-        methods |= {by: (by, "trace") for by in TRIED_STARTS}
+        methods |= {by: (by, "trace") for by in STARTS}
         return {
             (problem.name, name): self.tried(problem, *parts)
             for problem in self.posed()

@@ -20,7 +20,7 @@ from ..experiments.paper import PAPER, SEED, value, values
 from ..experiments.seeds import Axis, seed_for
 from ..figures import boxplots, decay, paths, slider, style
 from ..results import summary
-from ..results.summary import gain, improved, median, spread
+from ..results.summary import change, spread_of
 from ..results.table import Results
 from ..settings import Settings, setting
 from ..wording import FACTORS, SYMBOLS, WRITTEN, number, percent
@@ -330,16 +330,16 @@ def _named(results: Figure2) -> list[tuple[str, Results]]:
 def extremes(results: Figure2) -> str:
     """Where the optimised samples end nearest to the optimum, and where furthest from it."""
     E = WRITTEN["E_tr"]
-    order = sorted(results, key=lambda key: median(results[key], "E_tr", "optimised"))
+    order = sorted(results, key=lambda key: change(results[key], "E_tr").medians[1])
     sentences = []
     for (rho, n), words in ((order[0], "nearest to"), (order[-1], "furthest from")):
-        found = results[rho, n]
+        R, E_tr = (change(results[rho, n], criterion) for criterion in ("R", "E_tr"))
         sentences.append(
             f"The optimised samples end **{words} the optimum** at ρ = {rho:g}, n = {n}. There the median of $R$ falls "
-            f"by a factor of {number(gain(found, 'R'))} and that of {E} by {number(gain(found, 'E_tr'))}, to "
-            f"{number(median(found, 'E_tr', 'optimised'))}; the optimised samples' interquartile range of {E} is "
-            f"{number(spread(found, 'E_tr'), 2)} of their median, and {E} improved in "
-            f"{percent(improved(found, 'E_tr'))} of the repetitions."
+            f"by a factor of {number(R.gain)} and that of {E} by {number(E_tr.gain)}, to "
+            f"{number(E_tr.medians[1])}; the optimised samples' interquartile range of {E} is "
+            f"{number(spread_of(E_tr.after), 2)} of their median, and {E} improved in "
+            f"{percent(E_tr.improved)} of the repetitions."
         )
     return "\n\n".join(sentences)
 

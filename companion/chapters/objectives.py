@@ -17,11 +17,12 @@ from scipy.stats import qmc
 
 import nystrom_lib as nl
 
+from .. import choices
 from ..checkout import RESULTS
 from ..errors import ConfigurationError
 from ..experiments.config import Experiment
 from ..experiments.outcome import Array
-from ..experiments.problems import EVERY, EXACT, FREE_STEP, PROBLEMS, STEPS, TRIED_STARTS, Problem, exact, rules
+from ..experiments.problems import EVERY, EXACT, FREE_STEP, PROBLEMS, STEPS, Problem, exact, rules
 from ..experiments.seeds import Axis, seed_for
 from ..figures import panels, style
 from ..results.archive import Archive
@@ -65,7 +66,7 @@ class ObjectivesParameters(OnProblems):
 
     def experiments(self) -> dict[tuple[str, str], Experiment]:
         """Descents from every start on two objectives, on the weighted SKD, and by every step rule."""
-        methods = [*itertools.product(TRIED_STARTS, ("radial", "trace")), ("uniform", "weighted")]
+        methods = [*itertools.product(choices.STARTS, ("radial", "trace")), ("uniform", "weighted")]
         found = {
             (problem.name, f"{by}-{method}"): self.tried(problem, by, method)
             for problem in self.posed()
@@ -317,7 +318,7 @@ def _on_batches(p: ObjectivesParameters, f: nl.RadialSKD, n: int, rule: Any) -> 
 
 def second_thread() -> tuple[pd.DataFrame, str]:
     """The stored seconds of descents on one thread, on two, and two at a time, and where they were measured."""
-    stored: Any = Archive(RESULTS).second_thread()
+    stored: Any = Archive(RESULTS).file("beyond/second_thread.json")
     rows = [
         {
             "problem": title, "pairs in a sum": each["n"] * each["N"], "one thread, s": each["one_s"],

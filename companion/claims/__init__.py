@@ -55,7 +55,7 @@ def verdict(claim: Claim, archive: Archive) -> Verdict:
 
 
 def _outcome(rule: Rule, archive: Archive, needed: Iterable[str] = ()) -> Outcome:
-    if missing := archive.missing(needed):
+    if missing := [name for name in needed if archive.results(name) is None]:
         return Outcome(rule, missing=f"Not stored, or incomplete: {', '.join(missing)}; `make paper` computes them.")
     try:
         return Outcome.of(rule, cases_of(rule.cases)(archive))

@@ -10,7 +10,8 @@ from pathlib import Path
 import pandas as pd
 
 from ..chapters import prediction
-from ..experiments.problems import BEYOND, CENTRES, PROBLEMS, TRIED_STARTS
+from ..choices import STARTS
+from ..experiments.problems import BEYOND, CENTRES, PROBLEMS
 from ..results.archive import Archive
 from ..results.table import Results
 from ..studies import beyond as studies
@@ -111,12 +112,12 @@ def computed_cases(folder: Path) -> dict[str, Cases]:
 
 def stored_cases(results: Mapping[studies.Key, Results]) -> dict[str, Cases]:
     """X1–X10 from the stored experiments."""
-    before = _medians(results, [f"{by}-radial" for by in TRIED_STARTS], stage="initial")
-    radial, trace = (_medians(results, [f"{by}-{method}" for by in TRIED_STARTS]) for method in ("radial", "trace"))
+    before = _medians(results, [f"{by}-radial" for by in STARTS], stage="initial")
+    radial, trace = (_medians(results, [f"{by}-{method}" for by in STARTS]) for method in ("radial", "trace"))
     ends = _medians(results, ["uniform-radial", "uniform-weighted", "uniform-trace", *CENTRES])
     steps = _medians(results, [way for _, way in results if way.startswith("steps-")], quantity="R").dropna()
     alone = pd.DataFrame({"alone": before.min(axis=1), "paper": radial["uniform-radial"]})
-    ways = [f"{by}-radial" for by in TRIED_STARTS]
+    ways = [f"{by}-radial" for by in STARTS]
     correlations = {
         PROBLEMS[name].title: studies.rank_correlation(studies.pairs(results, name, ways)) for name in ends.index
     }

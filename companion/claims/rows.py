@@ -10,7 +10,7 @@ from .base import NotStored
 
 def later_rows(archive: Archive, claim: str) -> pd.DataFrame:
     """The rows of a claim in ``results/later_checks.json``."""
-    rows = (archive.later_checks() or {}).get(claim)
+    rows = (archive.file("later_checks.json") or {}).get(claim)
     if rows is None:
         raise NotStored("The rows are not stored; `python -m companion.claims.later` computes them.")
     return pd.DataFrame(rows)

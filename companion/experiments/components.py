@@ -22,6 +22,8 @@ from ..settings import Component, Registry, setting
 from .outcome import Array
 from .seeds import Axis, seed_for
 
+Seed = np.random.SeedSequence
+
 # -- kernels and step rules ------------------------------------------------------------------------------------
 
 KERNELS = Registry({
@@ -221,13 +223,8 @@ def part_of(source: DataSource, N: int, size: int) -> DataSource:
 class InitialSample(Component, ABC):
     """How S⁽⁰⁾ is chosen."""
 
-    @property
-    def drifts(self) -> bool:
-        """Whether rounding errors grow until they decide which points are chosen."""
-        return False
-
     @abstractmethod
-    def draw(self, kernel: nl.Kernel, data: Array, n: int, seed: np.random.SeedSequence) -> Array:
+    def draw(self, kernel: nl.Kernel, data: Array, n: int, seed: Seed) -> Array:
         """n landmark points, a row for each."""
 
 
@@ -237,7 +234,7 @@ class Uniform(InitialSample):
 
     kind: ClassVar[str] = "uniform"
 
-    def draw(self, kernel: nl.Kernel, data: Array, n: int, seed: np.random.SeedSequence) -> Array:
+    def draw(self, kernel: nl.Kernel, data: Array, n: int, seed: Seed) -> Array:
         """Read the chosen rows only."""
         return np.asarray(data[np.random.default_rng(seed).choice(len(data), n, replace=False)], dtype=np.float64)
 
@@ -249,7 +246,7 @@ class Chosen(InitialSample):
     kind: ClassVar[str] = "chosen"
     by: str = setting(choices=tuple(name for name in STARTS if name != "uniform"))
 
-    def draw(self, kernel: nl.Kernel, data: Array, n: int, seed: np.random.SeedSequence) -> Array:
+    def draw(self, kernel: nl.Kernel, data: Array, n: int, seed: Seed) -> Array:
         """Call the library."""
         return nl.initial_sample(kernel, data, n, self.by, seed=seed)
 
@@ -261,12 +258,7 @@ class ScikitLearnCentres(InitialSample):
     kind: ClassVar[str] = "scikit-learn"
     by: str = setting(choices=("KMeans", "MiniBatchKMeans", "BisectingKMeans"))
 
-    @property
-    def drifts(self) -> bool:
-        """Batches choose among centres by counts, which depend on single points."""
-        return self.by == "MiniBatchKMeans"
-
-    def draw(self, kernel: nl.Kernel, data: Array, n: int, seed: np.random.SeedSequence) -> Array:
+    def draw(self, kernel: nl.Kernel, data: Array, n: int, seed: Seed) -> Array:
         """On one thread, so that sums are always formed in one order."""
         from sklearn import cluster
 
@@ -286,28 +278,16 @@ class Descent(Component, ABC):
     """A method of descent, with its objective and its rule for the step."""
 
     @property
-    def drifts(self) -> bool:
-        """Whether rounding errors grow until they show in the result."""
-        return False
-
-    @property
-    def lowers(self) -> str:
-        """What of the stored quantities is minimised: "R", "error", or none of them ("")."""
-        return "R"
-
-    @property
     def steps(self) -> int:
         """The number of steps T; 0 where rules decide."""
         return getattr(self, "iterations", None) or 0
 
     @abstractmethod
-    def descend(
-        self, kernel: nl.Kernel, data: Array, start: Array, seed: np.random.SeedSequence, *, constant: float, **how: Any
-    ) -> nl.Descent:
+    def descend(self, kernel: nl.Kernel, data: Array, start: Array, seed: Seed, **how: Any) -> nl.Descent:
         """Go from S⁽⁰⁾ to S⁽ᵀ⁾.
 
-        ``how`` has ``record_every``, ``keep_path`` and ``progress`` of :func:`nystrom_lib.gradient_descent`, and
-        ``constant`` is added to R.
+        ``how`` has ``constant``, ``record_every``, ``keep_path`` and ``progress`` of
+        :func:`nystrom_lib.gradient_descent`.
         """
 
 
@@ -319,9 +299,7 @@ class GradientDescent(Descent):
     step: float = setting(above=0)
     iterations: int = setting(at_least=0, at_most=10**9)
 
-    def descend(
-        self, kernel: nl.Kernel, data: Array, start: Array, seed: np.random.SeedSequence, **how: Any
-    ) -> nl.Descent:
+    def descend(self, kernel: nl.Kernel, data: Array, start: Array, seed: Seed, **how: Any) -> nl.Descent:
         """Without batches the seed is not used."""
         return nl.gradient_descent(kernel, data, start, **self.values(), **how)
 
@@ -333,9 +311,7 @@ class StochasticGradientDescent(GradientDescent):
     kind: ClassVar[str] = "sgd"
     batch_size: int = setting(at_least=1, at_most=10**9)
 
-    def descend(
-        self, kernel: nl.Kernel, data: Array, start: Array, seed: np.random.SeedSequence, **how: Any
-    ) -> nl.Descent:
+    def descend(self, kernel: nl.Kernel, data: Array, start: Array, seed: Seed, **how: Any) -> nl.Descent:
         """Batches are drawn from the seed of their own axis."""
         return nl.stochastic_gradient_descent(kernel, data, start, seed=seed, **self.values(), **how)
 
@@ -346,15 +322,9 @@ class Stay(Descent):
 
     kind: ClassVar[str] = "none"
 
-    def descend(
-        self, kernel: nl.Kernel, data: Array, start: Array, seed: np.random.SeedSequence, **how: Any
-    ) -> nl.Descent:
+    def descend(self, kernel: nl.Kernel, data: Array, start: Array, seed: Seed, **how: Any) -> nl.Descent:
         """The start."""
         return _unrecorded(start, 0)
-
-
-#: What objectives lower of the stored quantities.
-_LOWERED = {nl.RadialSKD.name: "R", nl.WeightedSKD.name: ""}
 
 
 @dataclass(frozen=True)
@@ -367,20 +337,9 @@ class Descend(Descent):
     iterations: int = setting(at_least=0, at_most=10**9)
     batch_size: int | None = setting(None, at_least=1)
 
-    @property
-    def drifts(self) -> bool:
-        """Steps that adapt let rounding errors grow."""
-        return isinstance(self.rule, nl.Adam | nl.LBFGS)
-
-    @property
-    def lowers(self) -> str:
-        """Its objective, if it is stored."""
-        return _LOWERED.get(self.objective, "error")
-
-    def descend(
-        self, kernel: nl.Kernel, data: Array, start: Array, seed: np.random.SeedSequence, *, constant: float, **how: Any
-    ) -> nl.Descent:
+    def descend(self, kernel: nl.Kernel, data: Array, start: Array, seed: Seed, **how: Any) -> nl.Descent:
         """The objective's value is recorded without a constant."""
+        del how["constant"]
         objective = getattr(nl, OBJECTIVES[self.objective])(kernel, data)
         return nl.descend(
             objective, start, self.rule, iterations=self.iterations, batch_size=self.batch_size, seed=seed, **how
@@ -395,19 +354,7 @@ class FindLandmarks(Descent):
     method: str = setting("auto", choices=("auto", *OBJECTIVES))
     iterations: int | None = setting(None, at_least=0, at_most=10**9)
 
-    @property
-    def drifts(self) -> bool:
-        """Its steps adapt."""
-        return True
-
-    @property
-    def lowers(self) -> str:
-        """The objective of its method."""
-        return _LOWERED.get(self.method, "error")
-
-    def descend(
-        self, kernel: nl.Kernel, data: Array, start: Array, seed: np.random.SeedSequence, **how: Any
-    ) -> nl.Descent:
+    def descend(self, kernel: nl.Kernel, data: Array, start: Array, seed: Seed, **how: Any) -> nl.Descent:
         """Nothing is recorded on the way."""
         landmarks = nl.find_landmarks(
             kernel, data, len(start), seed=seed, start=start, progress=how.get("progress"), **self.values()

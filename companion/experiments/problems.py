@@ -12,8 +12,7 @@ from types import MappingProxyType
 
 from nystrom_lib import LBFGS, Adam, FixedStep, Gaussian, Momentum
 
-from ..errors import ConfigurationError
-from ..wording import did_you_mean
+from ..choices import STARTS
 from .components import (
     SIZES,
     Abalone,
@@ -75,17 +74,8 @@ def _listed() -> dict[str, Problem]:
 PROBLEMS: Mapping[str, Problem] = MappingProxyType(_listed())
 
 
-def problem(name: str) -> Problem:
-    """One of the problems by name."""
-    if name not in PROBLEMS:
-        raise ConfigurationError("problem", f"is {name!r}{did_you_mean(name, PROBLEMS)}; known: {', '.join(PROBLEMS)}.")
-    return PROBLEMS[name]
-
-
 # -- what is tried ---------------------------------------------------------------------------------------------
 
-#: The starts of which results are stored.
-TRIED_STARTS = ("uniform", "kmeans++", "kmeans", "rpcholesky", "greedy", "herding", "leverage")
 #: scikit-learn's ways to choose points, by the names they have here.
 CENTRES: Mapping[str, ScikitLearnCentres] = {
     "KMeans": ScikitLearnCentres(by="KMeans"),
@@ -160,7 +150,7 @@ def exact(this: Problem, rule: Rule, *, steps: int = STEPS, every: int = EVERY, 
 def _beyond() -> dict[str, Experiment]:
     named: dict[str, Experiment] = {}
     for name, this in PROBLEMS.items():
-        for by in TRIED_STARTS:
+        for by in STARTS:
             for method in ("radial", "trace"):
                 named[f"{name}.{by}-{method}"] = tried(this, by, descent_by(method))
         named[f"{name}.uniform-weighted"] = tried(this, "uniform", descent_by("weighted"))

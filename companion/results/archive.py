@@ -1,9 +1,8 @@
-"""The stored results at full scale, each read once: of experiments, timings and the benchmark."""
+"""The stored results at full scale, of experiments, timings and the benchmark."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ class Archive:
     Parameters
     ----------
     folder : Path
-        The folder ``results/``; the benchmark's own results are looked for beside it.
+        The folder ``results/``.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -32,12 +31,8 @@ class Archive:
             self._read[name] = results if results is not None and results.complete else None
         return self._read[name]
 
-    def missing(self, names: Iterable[str]) -> list[str]:
-        """Those of the named experiments that have no complete results here."""
-        return [name for name in names if self.results(name) is None]
-
-    def _content(self, path: str) -> dict[str, Any] | None:
-        """A mapping stored as JSON, None if there is no such file."""
+    def file(self, path: str) -> dict[str, Any] | None:
+        """A mapping stored as JSON, by its path from the folder; None if there is no such file."""
         file = self.folder / path
         if not file.is_file():
             return None
@@ -48,36 +43,3 @@ class Archive:
         if not isinstance(content, dict):
             raise DamagedResultsError(f"The file {file} is damaged: it holds no mapping.")
         return content
-
-    def timings(self) -> dict[str, Any] | None:
-        """MiniBooNE's timings."""
-        return self._content("miniboone_timings.json")
-
-    def later_checks(self) -> dict[str, Any] | None:
-        """The rows that ``python -m companion.claims.later`` computed, by claim."""
-        return self._content("later_checks.json")
-
-    def direct_descent(self) -> dict[str, Any] | None:
-        """Descents on the trace error beside descents on R, timed."""
-        return self._content("direct_descent.json")
-
-    def second_thread(self) -> dict[str, Any] | None:
-        """Descents on one thread, on two, and two at a time."""
-        return self._content("beyond/second_thread.json")
-
-    def cluster_timings(self) -> dict[str, Any] | None:
-        """What the parts of a pass over the data take on a cluster."""
-        return self._content("cluster_timings.json")
-
-    def large_data(self) -> dict[str, Any] | None:
-        """The benchmark of 10⁴ to 10⁸ points."""
-        return self._content("../benchmarks/results/large.json")
-
-    def many_landmarks(self) -> dict[str, Any] | None:
-        """The benchmark of up to 100,000 landmarks."""
-        return self._content("../benchmarks/results/many_landmarks.json")
-
-    def benchmark(self) -> dict[str, Any] | None:
-        """The committed benchmark at full size."""
-        benchmark = self._content("../benchmarks/results/results.json")
-        return None if benchmark is None or benchmark.get("quick") else benchmark

@@ -26,6 +26,12 @@ class Change:
         return _median(self.before), _median(self.after)
 
     @property
+    def gain(self) -> float:
+        """The median before over the median after: 2 means halved."""
+        before, after = self.medians
+        return before / after
+
+    @property
     def improved(self) -> float:
         """The share of the repetitions in which the criterion is smaller after than before."""
         return float((self.after < self.before).mean())
@@ -43,26 +49,6 @@ def change(results: Results, criterion: str, diverged: float = np.nan) -> Change
     return Change(before, np.where(np.isnan(after), diverged, after))
 
 
-def median(results: Results, criterion: str, stage: str) -> float:
-    """The median of a criterion over the repetitions."""
-    return change(results, criterion).medians[STAGES.index(stage)]
-
-
-def gain(results: Results, criterion: str) -> float:
-    """The median before over the median after: 2 means halved."""
-    before, after = change(results, criterion).medians
-    return before / after
-
-
-def spread(results: Results, criterion: str) -> float:
-    """The interquartile range of the optimised samples over their median."""
-    return _spread(change(results, criterion).after)
-
-
-def _spread(values: Array) -> float:
-    return spread_of(values[~np.isnan(values)])
-
-
 def spread_of(values: Array) -> float:
     """The interquartile range over the median.
 
@@ -78,11 +64,6 @@ def spread_of(values: Array) -> float:
 def quantile(values: Array, q: float) -> float:
     """The quantile without interpolation, so that infinite values are allowed."""
     return float(np.quantile(values, q, method="inverted_cdf"))
-
-
-def improved(results: Results, criterion: str) -> float:
-    """The share of the repetitions in which the criterion is smaller after than before."""
-    return change(results, criterion).improved
 
 
 def rank_correlation(one: Array, other: Array) -> float:
@@ -112,9 +93,9 @@ def _row(name: str, criterion: str, found: Change) -> dict[str, object]:
         "criterion": WRITTEN[criterion],
         "median before": before,
         "median after": after,
-        "before / after": before / after,
-        "IQR / median before": _spread(found.before),
-        "IQR / median after": _spread(found.after),
+        "before / after": found.gain,
+        "IQR / median before": spread_of(found.before[~np.isnan(found.before)]),
+        "IQR / median after": spread_of(found.after[~np.isnan(found.after)]),
         "improved": f"{100 * found.improved:.4g} %",
     }
 

@@ -17,6 +17,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import partial
@@ -252,21 +253,15 @@ def closed(results: Any) -> Iterator[Any]:
 
 def interruptible(work: Callable[[], Value]) -> Value:
     """Call ``work`` on another thread, so that Ctrl-C takes effect at once, however long a compiled call takes."""
-    results: list[tuple[bool, Any]] = []
-    ended = threading.Event()
+    result: Future[Value] = Future()
 
     def task() -> None:
         try:
-            results.append((True, work()))
+            result.set_result(work())
         except BaseException as error:
-            results.append((False, error))
-        ended.set()
+            result.set_exception(error)
 
     threading.Thread(target=task, daemon=True).start()
-    while not ended.wait(0.2):  # where a signal does not end the wait, its handler runs after it
-        pass
-    good, value = results[0]
-    if not good:
-        raise value
-    done: Value = value
-    return done
+    while not result.done():
+        wait([result], 0.2)  # where a signal does not end the wait, its handler runs after it
+    return result.result()

@@ -95,7 +95,7 @@ def run(
     try:
         constants = load(place, _CONSTANTS)
         if constants is None:
-            constants = shared_constants(experiment, dataset.sha256, known) or _constants(experiment, dataset, threads)
+            constants = _shared_constants(experiment, dataset.sha256, known) or _constants(experiment, dataset, threads)
             store(place, _CONSTANTS, constants)
         pieces = compute(
             Repetition(experiment, dataset.sha256, tuple(constants.items())),
@@ -133,7 +133,7 @@ def _constants(experiment: Experiment, dataset: nl.datasets.Dataset, threads: in
     return interruptible(work)
 
 
-def shared_constants(experiment: Experiment, sha256: str, folders: Iterable[Path]) -> dict[str, float] | None:
+def _shared_constants(experiment: Experiment, sha256: str, folders: Iterable[Path]) -> dict[str, float] | None:
     """The constants of an experiment from results of the same data, kernel and n; None if none have them all."""
     asked = {*(experiment.norms if experiment.factors else ()), *(("squared_norm",) if experiment.constant else ())}
     ours = experiment.to_plain()

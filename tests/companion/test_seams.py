@@ -2,7 +2,7 @@
 
 import nystrom_lib as nl
 from companion.experiments.config import Experiment
-from companion.experiments.problems import PROBLEMS, descent_by, problem, tried
+from companion.experiments.problems import PROBLEMS, descent_by, tried
 from companion.experiments.protocol import prepare, repetition
 from companion.experiments.seeds import Axis, seed_for
 
@@ -17,7 +17,7 @@ def test_the_paper_s_problems_are_the_paper_s() -> None:
 
 
 def small(descent, by="uniform", **how) -> Experiment:
-    return tried(problem("bigaussian-16"), by, descent, m=1, most=200, n=5, **how)
+    return tried(PROBLEMS["bigaussian-16"], by, descent, m=1, most=200, n=5, **how)
 
 
 def test_a_repetition_is_the_library_s_own_calls() -> None:
