@@ -17,9 +17,7 @@ from ._validation import Array, as_writable
 from .kernels import Kernel
 from .landmarks.objectives import Objective, RadialSKD
 from .landmarks.objectives.base import EVERYTHING
-from .landmarks.steps import LBFGS, FixedStep, StepRule
-from .landmarks.steps.base import Engine
-from .landmarks.steps.fixed import RadialEngine
+from .landmarks.steps import LBFGS, Engine, FixedStep, RadialEngine, StepRule
 from .radial_skd import validate_arguments
 from .stochastic import LARGEST_BATCH
 

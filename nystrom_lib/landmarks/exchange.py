@@ -15,9 +15,7 @@ from .._threads import limit_blas_threads
 from .._validation import Array
 from ..kernels import Kernel
 from .objectives import Objective, TraceError
-from .steps import Adam
-from .steps.adam import TraceEngine
-from .steps.base import Engine
+from .steps import Adam, Engine, TraceEngine
 
 #: Shares of the budget at which landmarks are exchanged: early, so that the descent can still move the new ones.
 SHARES = (0.0, 0.03, 0.06, 0.1)

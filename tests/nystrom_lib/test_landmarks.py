@@ -12,7 +12,7 @@ from nystrom_lib.landmarks import find as module
 from nystrom_lib.landmarks.find import default_iterations, load
 from nystrom_lib.landmarks.objectives import OBJECTIVES
 from nystrom_lib.landmarks.starts import STARTS
-from nystrom_lib.landmarks.steps.adam import TraceEngine
+from nystrom_lib.landmarks.steps import TraceEngine
 from tests.bits import digest
 from tests.cases import DEGENERATE, EVERY, Floats, cloud, degenerate, pair, paired
 
@@ -89,7 +89,7 @@ def test_very_wide_and_very_narrow_kernels(rho: float, method: str) -> None:
 def test_a_descent_that_gains_nothing_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """Catches an end that is returned although it is worse: here every step is a leap into the void."""
     X, _ = cloud(2, 120, 1)
-    monkeypatch.setattr("nystrom_lib.landmarks.steps.adam.LENGTH", 1e6)
+    monkeypatch.setattr("nystrom_lib.landmarks.steps.LENGTH", 1e6)
     found = find(KERNEL, X, 9, method="local-trace", iterations=3)
     assert found.error == found.start_error and found.indices is not None and found.steps == 3
     assert "The approximation got worse; the start is better and was kept." in found.reasons

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 import nystrom_lib as nl
 from nystrom_lib.landmarks.objectives import OBJECTIVES
 from nystrom_lib.landmarks.objectives.base import EVERYTHING, Objective
-from nystrom_lib.landmarks.steps.adam import spacing
-from nystrom_lib.landmarks.steps.base import Engine
+from nystrom_lib.landmarks.steps import Engine, spacing
 from tests.cases import EVERY, Floats, cloud, pair, paired
 
 KERNEL = nl.Gaussian(rho=4.0)

@@ -11,8 +11,7 @@ import pytest
 
 import nystrom_lib as nl
 from nystrom_lib.landmarks.objectives import OBJECTIVES
-from nystrom_lib.landmarks.steps import STEP_RULES, StepRule
-from nystrom_lib.landmarks.steps.base import Engine
+from nystrom_lib.landmarks.steps import STEP_RULES, Engine, StepRule
 from tests.cases import Floats, cloud
 
 NAMES = tuple(STEP_RULES)
