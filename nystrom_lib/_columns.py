@@ -12,10 +12,6 @@ from . import _validation as check
 Column: TypeAlias = str | int
 
 
-class ColumnError(ValueError):
-    """Columns that do not exist, or cannot be used."""
-
-
 def column_positions(names: tuple[str, ...], columns: Sequence[Column] | None, without: Sequence[Column]) -> list[int]:
     """Which columns of the source are chosen, in the order asked for."""
     for argument, value in (("columns", columns), ("without", without)):
@@ -25,7 +21,7 @@ def column_positions(names: tuple[str, ...], columns: Sequence[Column] | None, w
         list(range(len(names))) if columns is None else [_position(column, names, "columns") for column in columns]
     )
     if len(set(positions)) < len(positions):
-        raise ColumnError(f"columns is {list(columns or ())!r}; it must name each column once.")
+        raise ValueError(f"columns is {list(columns or ())!r}; it must name each column once.")
     left_out = {_position(column, names, "without") for column in without}
     return [position for position in positions if position not in left_out]
 
@@ -34,14 +30,14 @@ def _position(column: Column, names: tuple[str, ...], argument: str) -> int:
     """The position of a column, by name or by number from 0; names come first."""
     wanted = str(column)
     if names.count(wanted) > 1:
-        raise ColumnError(f"{argument} names {column!r}, but several columns have that name; use their numbers from 0.")
+        raise ValueError(f"{argument} names {column!r}, but several columns have that name; use their numbers from 0.")
     if wanted in names:
         return names.index(wanted)
     if isinstance(column, int | np.integer) and not isinstance(column, bool) and 0 <= column < len(names):
         return int(column)
     hint = check.did_you_mean(wanted, names)
     shown = ", ".join(map(repr, names[:20])) + (", …" if len(names) > 20 else "")
-    raise ColumnError(f"{argument} names {check.quoted(column)}, which is no column{hint}; there are {shown}.")
+    raise ValueError(f"{argument} names {check.quoted(column)}, which is no column{hint}; there are {shown}.")
 
 
 def named(columns: Sequence[str], chosen: Any) -> str:

@@ -25,7 +25,7 @@ class YourDataParameters(Settings):
 
     file: str = setting(
         own_data.EXAMPLE,
-        meaning="the file: .csv, .tsv, .txt (also compressed), .parquet, .npy or .npz, a row per point",
+        meaning="the file: .csv, .tsv, .txt (also compressed), .parquet or .npy, a row per point",
     )
     columns: tuple[str, ...] | None = setting(None, meaning="the columns to use, by name; null for all")
     without: tuple[str, ...] = setting((), meaning="columns to leave out")

@@ -93,7 +93,6 @@ _POSITIVE = click.FloatRange(0.0, min_open=True)
     "--header/--no-header", default=None, help="Does the first line name the columns? (default: if it has no number)"
 )
 @click.option("--separator", metavar="X", help="Separator of the fields of a text file (default: detected).")
-@click.option("--array", metavar="NAME", help="Name of the array in an .npz file.")
 @click.option(
     "--missing", type=click.Choice(["drop", "keep", "refuse"]), default="drop", show_default=True,
     help="Rows with missing values: leave out, fill with the column's mean, or fail.",
@@ -112,8 +111,8 @@ def optimise(
 ) -> None:
     """Find landmarks for the points in FILE with a small error of the Nyström approximation.
 
-    FILE is CSV (also compressed; semicolons, tabs and decimal commas are recognised), Parquet, NPY or NPZ with a row
-    for each point, or a folder of Parquet files. By default columns are standardised, ρ is 1 over the median squared
+    FILE is CSV (also compressed; semicolons, tabs and decimal commas are recognised), Parquet or NPY with a row for
+    each point, or a folder of Parquet files. By default columns are standardised, ρ is 1 over the median squared
     distance, and a descent on the trace error moves the landmarks until more steps gain little. Each choice is printed
     with its reason.
 

@@ -101,7 +101,7 @@ class MiniBooNE(Magic):
 
 @dataclass(frozen=True)
 class File(DataSource):
-    """A file: CSV, Parquet, NPY or NPZ. An .npy file may be larger than memory."""
+    """A file: CSV, Parquet or NPY. An .npy file may be larger than memory."""
 
     kind: ClassVar[str] = "file"
     path: str = setting()
@@ -115,7 +115,6 @@ class File(DataSource):
     ddof: int = setting(0, choices=(0, 1))
     separator: str | None = None
     header: bool | None = None
-    array: str | None = None
 
     def load(self, seed: int) -> nl.datasets.Dataset:
         """Read or map it."""

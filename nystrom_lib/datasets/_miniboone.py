@@ -5,12 +5,11 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-import shutil
 import sys
 import zipfile
 import zlib
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from .. import _validation as check
 from .._extras import needed
 from ._dataset import DamagedFileError, Dataset, FloatArray, cache_folder
 from ._packaged import LICENCE
-from ._prepare import check_ddof, prepare
+from ._prepare import prepare
 
 FILE_NAME = "MiniBooNE_PID.txt"
 #: Of the text file. The archive around it may be packed anew; its contents may not change.
@@ -26,6 +25,8 @@ SHA256 = "577ab8bcb612199a0386cef1725058295df9a18b778a003a6a4349bbd51abd48"
 URL = "https://archive.ics.uci.edu/static/public/199/miniboone+particle+identification.zip"
 #: The environment variable that names a file or folder.
 VARIABLE = "NYSTROM_MINIBOONE"
+#: How often a failed transfer is tried again.
+RETRIES = 4
 
 SAMPLE_NAME = "miniboone_sample.csv"
 SAMPLE_SHA256 = "9baba7a4a7ea8e16768bdcc56dcf3096f58bc59846fad8cf9ea695a279ecfc66"
@@ -92,7 +93,6 @@ def miniboone(
     >>> data.name, data.stand_in, data.X.shape
     ('MiniBooNE stand-in', True, (129592, 50))
     """
-    check_ddof(ddof)
     check.choice("stand_in", stand_in, ("auto", "never", "always"))
     if stand_in == "always" and path is not None:
         raise ValueError(f"path is {os.fspath(path)!r}; with stand_in='always' it must be left out.")
@@ -143,7 +143,6 @@ def miniboone_sample(path: str | os.PathLike[str] | None = None, *, standardise:
     >>> data.X.shape                                                             # doctest: +SKIP
     (5027, 50)
     """
-    check_ddof(ddof)
     if path is None:
         file = _fetch(SAMPLE_URL, cache_folder() / SAMPLE_NAME, SAMPLE_SHA256)
     else:
@@ -159,9 +158,7 @@ def miniboone_sample(path: str | os.PathLike[str] | None = None, *, standardise:
     )  # fmt: skip
 
 
-def fetch_miniboone(
-    *, url: str = URL, sha256: str = SHA256, retries: int = 4, timeout: float = 30.0, progress: bool | None = None
-) -> Path:
+def fetch_miniboone(*, url: str = URL, sha256: str = SHA256) -> Path:
     """Fetch the MiniBooNE data from the UCI repository into the cache.
 
     The text is unpacked and its sha256 checked before it is moved into the cache (an atomic write), and a failed
@@ -173,12 +170,6 @@ def fetch_miniboone(
         The repository's zip archive, or the text itself.
     sha256
         The hash of the text inside the archive.
-    retries
-        How often to try again, after 1, 2, 3, … seconds.
-    timeout
-        Seconds of silence after which a transfer counts as failed.
-    progress
-        Whether to show a progress bar; by default if standard error is a terminal.
 
     Returns
     -------
@@ -196,59 +187,46 @@ def fetch_miniboone(
     >>> fetch_miniboone().name                                                   # doctest: +SKIP
     'MiniBooNE_PID.txt'
     """
-    check.integer("retries", retries, least=0)
-    check.positive("timeout", timeout)
-    return _fetch(url, cache_folder() / FILE_NAME, sha256, retries, timeout, progress)
+    return _fetch(url, cache_folder() / FILE_NAME, sha256)
 
 
-def _fetch(
-    url: str, target: Path, sha256: str, retries: int = 2, timeout: float = 30.0, progress: bool | None = None
-) -> Path:
+def _fetch(url: str, target: Path, sha256: str) -> Path:
     """A file of this hash in the cache, downloaded if it is not there."""
     if target.is_file() and hashlib.sha256(target.read_bytes()).hexdigest() == sha256:
         return target
-    pooch = needed("pooch")
-    shown = sys.stderr.isatty() if progress is None else progress
-
-    def download(url: str, output_file: str, _: Any) -> None:
-        """Download an archive, or the file itself, and unpack it."""
-        archive = Path(f"{output_file}.zip")
-        try:
-            pooch.HTTPDownloader(progressbar=shown, timeout=timeout)(url, str(archive), None)
-            with _open(archive) as packed, open(output_file, "wb") as text:
-                shutil.copyfileobj(packed, text)
-        except (zipfile.BadZipFile, zlib.error, EOFError) as error:
-            raise ValueError(f"the archive is incomplete or damaged ({error})") from error  # pooch tries again
-        finally:
-            archive.unlink(missing_ok=True)
-
+    store = needed("pooch").create(
+        path=target.parent, base_url="", registry={target.name: f"sha256:{sha256}"}, urls={target.name: url},
+        retry_if_failed=RETRIES,
+    )  # fmt: skip
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        store = pooch.create(
-            path=target.parent, base_url="", registry={target.name: f"sha256:{sha256}"}, urls={target.name: url},
-            retry_if_failed=retries,
-        )  # fmt: skip
-        fetched = Path(store.fetch(target.name, downloader=download))
+        fetched = Path(store.fetch(target.name, downloader=_download))
         fetched.chmod(0o644)  # pooch's temporary files are private
     except (ValueError, OSError) as error:
         raise FetchError(
-            f"{target.name} could not be fetched from {url} in {retries + 1} attempts: {error} (a file downloaded by "
+            f"{target.name} could not be fetched from {url} in {RETRIES + 1} attempts: {error} (a file downloaded by "
             "hand can be given as path)."
         ) from error
     return fetched
 
 
+def _download(url: str, output_file: str, _: Any) -> None:
+    """Download an archive, or the file itself, and unpack it; pooch tries again after a ValueError."""
+    archive = Path(f"{output_file}.zip")
+    try:
+        needed("pooch").HTTPDownloader(progressbar=sys.stderr.isatty(), timeout=30.0)(url, str(archive), None)
+        Path(output_file).write_bytes(_unpacked(archive))
+    finally:
+        archive.unlink(missing_ok=True)
+
+
 def _locate(path: str | os.PathLike[str] | None) -> Path | None:
     """The file named by the argument or by the environment, or in the cache. A named file must exist."""
     given = path or os.environ.get(VARIABLE)
-    if not given:
-        cached = cache_folder() / FILE_NAME
-        return cached if cached.is_file() else None
-    called = "path" if path else f"the environment variable {VARIABLE}"
-    place = Path(given).expanduser()
+    place = Path(given).expanduser() if given else cache_folder()
     files = [place / FILE_NAME, *sorted(place.glob("*[mM]ini[bB]oo[nN][eE]*.zip"))] if place.is_dir() else [place]
     found = next((file for file in files if file.is_file()), None)
-    if found is None:
+    if found is None and given:
+        called = "path" if path else f"the environment variable {VARIABLE}"
         raise FileNotFoundError(
             f"{called} names {str(place)!r}; allowed are {FILE_NAME}, the repository's zip archive of it, or a folder "
             "that holds one of them."
@@ -256,24 +234,23 @@ def _locate(path: str | os.PathLike[str] | None) -> Path | None:
     return found
 
 
-def _open(path: Path) -> IO[bytes]:
+def _unpacked(path: Path) -> bytes:
     """The text, also inside the repository's archive."""
     if not zipfile.is_zipfile(path):
-        return open(path, "rb")
-    with zipfile.ZipFile(path) as archive:
-        for member in archive.namelist():
-            if member.rpartition("/")[2].lower() == FILE_NAME.lower():
-                return archive.open(member)
-    raise ValueError(f"{path} is an archive without {FILE_NAME}.")
+        return path.read_bytes()
+    try:
+        with zipfile.ZipFile(path) as archive:
+            member = next(name for name in archive.namelist() if name.lower().endswith(FILE_NAME.lower()))
+            return archive.read(member)
+    except StopIteration:
+        raise ValueError(f"{path} is an archive without {FILE_NAME}.") from None
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+        raise ValueError(f"{path} is an archive that cannot be unpacked: {error}.") from error
 
 
 def _read(path: Path, expected: str | None) -> tuple[bytes, str]:
     """The text of the file and its sha256, which must be the expected one if there is one."""
-    try:
-        with _open(path) as file:
-            text = file.read()
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
-        raise ValueError(f"{path} is an archive that cannot be unpacked: {error}.") from error
+    text = _unpacked(path)
     digest = hashlib.sha256(text).hexdigest()
     if expected in (None, digest):
         return text, digest
@@ -286,21 +263,13 @@ def _read(path: Path, expected: str | None) -> tuple[bytes, str]:
 
 def _parse(text: bytes, path: Path) -> FloatArray:
     """The rows of the text. Its first line has the numbers of signal and of background events; 50 numbers a line."""
-    wrong = f"{path} is not laid out as {FILE_NAME}"
-    header, _, body = text.partition(b"\n")
     try:
-        signal, background = (int(count) for count in header.split())
+        signal, background = (int(count) for count in text.partition(b"\n")[0].split())
+        X = np.loadtxt(io.BytesIO(text), skiprows=1, ndmin=2, comments=None)
+        if X.shape != (signal + background, len(NAMES)):
+            raise ValueError(f"it has {len(X):,} rows of {X.shape[1]} numbers, not {signal + background:,} of 50")
     except ValueError as error:
-        raise ValueError(f"{wrong}: its first line is {header[:40]!r}; it must hold two counts.") from error
-    try:
-        X = np.loadtxt(io.StringIO(body.decode("ascii")), ndmin=2, comments=None)
-    except ValueError as error:
-        raise ValueError(f"{wrong}: {error}.") from error
-    if X.shape != (signal + background, len(NAMES)):
-        raise ValueError(
-            f"{wrong}: it has {X.shape[0]:,} rows of {X.shape[1]} numbers, and its first line announces "
-            f"{signal + background:,} of {len(NAMES)}."
-        )
+        raise ValueError(f"{path} is not laid out as {FILE_NAME}: {error}.") from error
     return X
 
 

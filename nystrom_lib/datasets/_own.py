@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import csv
-import lzma
 import os
 import sys
-import zipfile
-import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypedDict, Unpack, get_args
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _validation as check
-from .._columns import Column, ColumnError, column_positions
+from .._columns import Column, column_positions
 from .._extras import needed
 from . import _text
 from ._dataset import Dataset
@@ -25,22 +22,20 @@ from ._prepare import Missing, prepare
 MAX_CATEGORIES = 100  #: of a column of words, with one_hot
 
 
-class Options(TypedDict, total=False):
-    """What `from_file` and `from_array` have in common; `from_array` describes each."""
-
-    columns: Sequence[Column] | None
-    without: Sequence[Column]
-    missing: Missing
-    missing_codes: Sequence[float | str]
-    one_hot: bool
-    standardise: bool
-    ddof: int
-    name: str
-    citation: str
-    licence: str
-
-
-def from_array(data: Any, **options: Unpack[Options]) -> Dataset:
+def from_array(
+    data: Any,
+    *,
+    columns: Sequence[Column] | None = None,
+    without: Sequence[Column] = (),
+    missing: Missing = "drop",
+    missing_codes: Sequence[float | str] = (),
+    one_hot: bool = False,
+    standardise: bool = True,
+    ddof: int = 0,
+    name: str = "your data",
+    citation: str = "your own data",
+    licence: str = "not stated",
+) -> Dataset:
     """A data set of a NumPy array or a pandas object.
 
     Parameters
@@ -50,8 +45,8 @@ def from_array(data: Any, **options: Unpack[Options]) -> Dataset:
     columns, without
         The columns to use, in this order, and those to leave out, by name or by number from 0. All must hold numbers.
     missing
-        Rows with missing values: ``"drop"`` leaves them out (default), ``"keep"`` keeps them with the mean of the
-        column in place of the value, ``"refuse"`` raises an error. ``removed`` reports how many there were.
+        Rows with missing values: ``"drop"`` leaves them out, ``"keep"`` keeps them with the mean of the column in place
+        of the value, ``"refuse"`` raises an error. ``removed`` reports how many there were.
     missing_codes
         Values that stand for a missing value, for example -999 or "?".
     one_hot
@@ -73,27 +68,38 @@ def from_array(data: Any, **options: Unpack[Options]) -> Dataset:
     >>> data.X.tolist(), data.removed
     ([[-1.0, -1.0], [1.0, 1.0]], (('rows with missing values', 1),))
     """
-    _check_options(options)
-    what = f"The data set {options['name']!r}" if "name" in options else "data"
+    check.choice("missing", missing, get_args(Missing))
     pandas = sys.modules.get("pandas")  # a pandas object exists only if pandas was imported
-    if pandas is not None and isinstance(data, (pandas.DataFrame, pandas.Series)):
-        frame = data.to_frame() if data.ndim == 1 else data
-        values, columns = _frame_values(frame, options, what, lambda row: f"row {row}")
-        return _dataset(values, columns, options, what, "a pandas object", "your data")
-    if not isinstance(data, np.ndarray):
+    table = pandas is not None and isinstance(data, (pandas.DataFrame, pandas.Series))
+    if not (table or isinstance(data, np.ndarray)):
         raise TypeError(f"data is a {type(data).__name__}; it must be a NumPy array or a pandas object.")
-    return _dataset(*_array_values(data, options, what), options, what, "a NumPy array", "your data")
+    if table:
+        data = data.to_frame() if data.ndim == 1 else data
+        names = tuple(str(label) for label in data.columns)
+    else:
+        if data.ndim != 2:
+            raise ValueError(f"{name} has the shape {data.shape}; it must have a row per point, two dimensions in all.")
+        names = tuple(f"x{j}" for j in range(data.shape[1]))
+    chosen = column_positions(names, columns, without)
+    if not chosen:
+        raise ValueError("There is no column left; columns and without must leave at least one.")
+    if table:
+        words = [code for code in missing_codes if isinstance(code, str)]
+        values, names = _numbers(data.iloc[:, chosen], [names[j] for j in chosen], words, one_hot, name)
+    else:
+        values, names = _floats(data, name)[:, chosen].copy(), tuple(names[j] for j in chosen)
+    codes = [float(code) for code in missing_codes if not isinstance(code, str)]
+    values[np.isin(values, codes)] = np.nan
+    return prepare(
+        values, names, name=name, source="a pandas object" if table else "a NumPy array", citation=citation,
+        licence=licence, standardise=standardise, ddof=ddof, missing=missing,
+    )  # fmt: skip
 
 
 def from_file(
-    path: str | os.PathLike[str],
-    *,
-    separator: str | None = None,
-    header: bool | None = None,
-    array: str | None = None,
-    **options: Unpack[Options],
+    path: str | os.PathLike[str], *, separator: str | None = None, header: bool | None = None, **options: Any
 ) -> Dataset:
-    """A data set of a file: CSV (also compressed), Parquet, NPY or NPZ.
+    """A data set of a file: CSV (also compressed), Parquet or NPY.
 
     Text and Parquet need pandas. Nothing in the file is executed: arrays of Python objects are refused.
 
@@ -101,18 +107,15 @@ def from_file(
     ----------
     path
         The suffix decides how it is read: .csv, .tsv, .txt, .data, .dat (each perhaps with .gz, .bz2 or .xz),
-        .parquet, .npy, .npz.
+        .parquet, .npy.
     separator
         One character between the fields of a text file; a blank stands for any run of blanks. By default the one of
         comma, semicolon, tab, bar and blank that splits every line into the same number of fields, most of them
         numbers. Unless it is the comma, numbers may have a decimal comma.
     header
         Whether the first line of a text file names the columns. By default it does if it holds no number.
-    array
-        Which array of an .npz file, if it holds several.
     **options
-        As for `from_array`: columns, without, missing, missing_codes, one_hot, standardise, ddof, name, citation,
-        licence.
+        As for `from_array`.
 
     Returns
     -------
@@ -128,152 +131,74 @@ def from_file(
     ...     from_file(path).X.tolist()
     [[-1.0, -1.0], [1.0, 1.0]]
     """
-    _check_options(options)
     place = Path(path).expanduser()
-    suffixes = [suffix.lower() for suffix in place.suffixes]
-    packed = bool(suffixes) and suffixes[-1] in _text.PACKED
-    kind = "".join(suffixes[-2:-1] if packed else suffixes[-1:])
-    allowed = (*_text.SUFFIXES, *(() if packed else (".parquet", ".pq", ".npy", ".npz")))
+    packed = place.suffix.lower() in _text.PACKED
+    kind = Path(place.stem if packed else place.name).suffix.lower()
+    allowed = (*_text.SUFFIXES, *(() if packed else (".parquet", ".pq", ".npy")))
     if kind not in allowed:
         raise ValueError(f"path is {place.name!r}; it must end in one of {', '.join(allowed)}.")
     if not place.is_file():
         raise FileNotFoundError(f"path names {str(place)!r}, which is not a file.")
-    text = kind in _text.SUFFIXES
-    given = (("separator", separator, text), ("header", header, text), ("array", array, kind == ".npz"))
-    for name, value, used in given:
-        if value is not None and not used:
-            raise ValueError(f"{name} is {value!r}, which means nothing for a {kind} file; leave it out.")
-    what, separator = str(place), _text.as_separator(separator)
+    if kind not in _text.SUFFIXES and (separator, header) != (None, None):
+        raise ValueError(f"separator and header mean nothing for a {kind} file; leave them out.")
     try:
-        if kind in (".npy", ".npz"):
-            values, columns = _array_values(_read_array(place, array), options, what)
-        elif text:
+        if kind == ".npy":
+            table: Any = np.load(place, allow_pickle=False)
+        elif kind in _text.SUFFIXES:
             words = [code for code in options.get("missing_codes", ()) if isinstance(code, str)]
-            frame, lines = _text.read(place, _text.SUFFIXES[kind], separator, header, words)
-            values, columns = _frame_values(frame, options, what, lambda row: f"line {lines[row]}")
+            table = _text.read(place, separator, header, words)
         else:
             needed("pyarrow")
-            frame = needed("pandas").read_parquet(place)
-            values, columns = _frame_values(frame, options, what, lambda row: f"row {row}")
-    except ColumnError:
+            table = needed("pandas").read_parquet(place)
+    except ImportError:
         raise
-    except UNREADABLE as error:
-        raise ValueError(f"{place} cannot be read as {kind} data: {_first_line(error)}.") from error
-    return _dataset(values, columns, options, what, place.name, place.name)
+    except Exception as error:  # damaged bytes fail in any way
+        # numpy recommends to load pickled objects
+        reason = "it is damaged, or holds no numbers" if kind == ".npy" else str(error).strip().partition("\n")[0]
+        raise ValueError(f"{place} cannot be read as {kind} data: {reason.rstrip('.')}.") from error
+    data = from_array(table, **{"name": place.name, **options})
+    return replace(data, source=f"{place.name};{data.source.partition(';')[2]}")
 
 
-#: What pandas, numpy and the standard library raise for a file that is damaged or of another kind.
-UNREADABLE = (ValueError, OSError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, csv.Error)
-
-
-def _check_options(options: Options) -> None:
-    known = tuple(Options.__annotations__)
-    for name in options:
-        if name not in known:
-            raise TypeError(f"{name!r} is no option{check.did_you_mean(name, known)}; there are {', '.join(known)}.")
-    check.choice("missing", options.get("missing", "drop"), get_args(Missing))
-
-
-def _dataset(
-    values: NDArray[Any], columns: tuple[str, ...], options: Options, what: str, source: str, default_name: str
-) -> Dataset:
-    """Values with the missing codes replaced, rows left out and columns standardised."""
-    codes = [float(code) for code in options.get("missing_codes", ()) if not isinstance(code, str)]
-    if codes:
-        values = np.where(np.isin(values, codes), np.nan, values)
-    return prepare(
-        values, columns, name=options.get("name", default_name), source=source,
-        citation=options.get("citation", "your own data"), licence=options.get("licence", "not stated"),
-        standardise=options.get("standardise", True), ddof=options.get("ddof", 0),
-        missing=options.get("missing", "drop"), what=what,
-    )  # fmt: skip
-
-
-def _array_values(data: NDArray[Any], options: Options, what: str) -> tuple[NDArray[Any], tuple[str, ...]]:
-    """A copy of the chosen columns of an array as float64."""
+def _floats(data: NDArray[Any], name: str) -> NDArray[np.float64]:
+    if data.dtype.kind not in "biuf":
+        raise ValueError(f"{name} has the type {data.dtype}; it must hold real numbers.")
     if isinstance(data, np.ma.MaskedArray):
         data = np.ma.filled(data.astype(np.float64), np.nan)
-    if data.ndim != 2:
-        raise ColumnError(f"{what} has the shape {data.shape}; it must have a row per point, two dimensions in all.")
-    if data.dtype.kind not in "biuf":
-        raise ColumnError(f"{what} has the type {data.dtype}; it must hold real numbers.")
-    names = tuple(f"x{j}" for j in range(data.shape[1]))
-    chosen = _chosen(names, options)
-    return np.array(data[:, chosen], dtype=np.float64, order="C"), tuple(names[j] for j in chosen)
+    return np.asarray(data, dtype=np.float64)
 
 
-def _frame_values(
-    frame: Any, options: Options, what: str, where: Callable[[int], str]
-) -> tuple[NDArray[Any], tuple[str, ...]]:
-    """The chosen columns of a pandas table; ``where`` says where in the source a row is."""
-    names = tuple(str(label) for label in frame.columns)
-    texts = [code for code in options.get("missing_codes", ()) if isinstance(code, str)]
+def _numbers(
+    frame: Any, names: Sequence[str], words_for_missing: list[str], one_hot: bool, name: str
+) -> tuple[NDArray[np.float64], tuple[str, ...]]:
+    """The values of a pandas table, and the names of their columns."""
     parts: list[NDArray[Any]] = []
     labels: list[str] = []
     refused = []
-    for position in _chosen(names, options):
-        column, name = frame.iloc[:, position], names[position]
-        if texts and column.dtype.kind not in "biufc":
-            column = column.mask(column.isin(texts)).infer_objects()
+    for position, label in enumerate(names):
+        column = frame.iloc[:, position]
+        if words_for_missing and column.dtype.kind not in "biufc":
+            column = column.mask(column.isin(words_for_missing)).infer_objects()
         kind = getattr(column.dtype, "kind", "O")  # extension types of numbers have one, too
         if kind in "biuf":
             parts.append(column.to_numpy(dtype=np.float64, na_value=np.nan))
-            labels.append(name)
-        elif options.get("one_hot") and kind not in "cmM":
+            labels.append(label)
+        elif one_hot and kind not in "cmM":
             words = sorted(column.dropna().unique(), key=str)
             if len(words) > MAX_CATEGORIES:
-                raise ColumnError(
-                    f"{what} has {len(words):,} different words in {name!r}; one_hot takes at most {MAX_CATEGORIES}: "
+                raise ValueError(
+                    f"{name} has {len(words):,} different words in {label!r}; one_hot takes at most {MAX_CATEGORIES}: "
                     "leave the column out with without=."
                 )
             for word in words:
                 parts.append(np.where(column.isna(), np.nan, (column == word).fillna(False).to_numpy(dtype=bool)))
-                labels.append(f"{name}={word}")
+                labels.append(f"{label}={word}")
         else:
-            refused.append(f"{name!r} ({_example(column, where)})")
+            wrong = (value for value in column.dropna() if not (isinstance(value, str) and _text.is_number(value)))
+            refused.append(f"{label!r} (for example {check.quoted(next(wrong, None))})")
     if refused:
-        raise ColumnError(
-            f"{what} has columns that do not hold numbers: {', '.join(refused)}; leave them out with without=, or have "
+        raise ValueError(
+            f"{name} has columns that do not hold numbers: {', '.join(refused)}; leave them out with without=, or have "
             "words turned into numbers with one_hot=True."
         )
     return np.column_stack(parts), tuple(labels)
-
-
-def _example(column: Any, where: Callable[[int], str]) -> str:
-    """The first value of a column that is not a number, and where it is."""
-    for row, value in enumerate(column):
-        if isinstance(value, str) and not _text.is_number(value):
-            return f"{check.quoted(value)} in {where(row)}"
-    present = column.dropna()
-    example = f"for example {check.quoted(present.iloc[0])}" if len(present) else "no value"
-    return f"{column.dtype}, {example}"
-
-
-def _chosen(names: tuple[str, ...], options: Options) -> list[int]:
-    """The positions of the chosen columns, at least one."""
-    chosen = column_positions(names, options.get("columns"), options.get("without", ()))
-    if not chosen:
-        raise ColumnError("There is no column left; columns and without must leave at least one.")
-    return chosen
-
-
-def _read_array(path: Path, array: str | None) -> NDArray[Any]:
-    """The array of an .npy or .npz file."""
-    values: Any = np.load(path, allow_pickle=False)
-    if path.suffix.lower() == ".npz":
-        with values as archive:
-            if array is None and len(archive.files) == 1:
-                array = archive.files[0]
-            if array not in archive.files:
-                raise ValueError(f"array is {array!r}; it must name one of its arrays ({', '.join(archive.files)})")
-            values = archive[array]
-    if not isinstance(values, np.ndarray):
-        raise ValueError(f"{array} is no array")
-    return values
-
-
-def _first_line(error: Exception) -> str:
-    """numpy's or pandas' message without its advice to allow pickled objects."""
-    reason = str(error).strip().partition("\n")[0].rstrip(".")
-    pickled = "pickle" in reason or "Python objects" in reason
-    return "it holds Python objects, which are never loaded, or is damaged" if pickled else reason

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _validation as check
 from .._columns import named
 from ._dataset import Dataset, FloatArray, Removed, frozen, row_blocks, sha256_of
 
@@ -15,12 +16,6 @@ Missing: TypeAlias = Literal["drop", "keep", "refuse"]
 
 #: With fewer points there is nothing to approximate.
 MIN_ROWS = 2
-
-
-def check_ddof(ddof: int) -> None:
-    """Refuse any other divisor than N and N − 1."""
-    if isinstance(ddof, bool) or ddof not in (0, 1):
-        raise ValueError(f"ddof is {ddof!r}; it must be 0 (divisor N) or 1 (divisor N - 1).")
 
 
 def prepare(
@@ -36,20 +31,17 @@ def prepare(
     removed: Removed = (),
     missing: Missing = "refuse",
     stand_in: bool = False,
-    what: str = "",
 ) -> Dataset:
     """The data set of float64 rows, in which NaN is a missing value, checked and standardised.
 
-    Its points are a copy, unless nothing has to be changed. ``what`` names the data in messages, by default ``name``;
-    ``removed`` says which rows were already left out.
+    Its points are a copy, unless nothing has to be changed. ``removed`` says which rows were already left out.
     """
-    check_ddof(ddof)
-    what = what or name
+    ddof = check.integer("ddof", ddof, least=0, most=1)
     incomplete = np.isnan(X).any(axis=1)
     count = int(incomplete.sum())
     if missing == "refuse" and count:
         raise ValueError(
-            f"{what} has {count:,} rows with missing values; allow missing='drop' or missing='keep', "
+            f"{name} has {count:,} rows with missing values; allow missing='drop' or missing='keep', "
             "or choose other columns."
         )
     if missing == "drop":
@@ -57,15 +49,15 @@ def prepare(
         removed = (*removed, ("rows with missing values", count))
     if len(X) < MIN_ROWS:
         dropped = f" after {count:,} with missing values were dropped" if missing == "drop" and count else ""
-        raise ValueError(f"{what} has too few rows: {len(X)}{dropped}; at least {MIN_ROWS} are needed.")
-    mean = _checked_mean(X, columns, what)
+        raise ValueError(f"{name} has too few rows: {len(X)}{dropped}; at least {MIN_ROWS} are needed.")
+    mean = _checked_mean(X, columns, name)
     if missing == "keep":
         absent = np.isnan(X)
         X = np.where(absent, mean, X) if count else X
         kept = f"{count:,} rows with missing values kept"
         removed = (*removed, (f"{kept}, {int(absent.sum()):,} values replaced by the mean of their column", 0))
     if standardise:
-        scale = _checked_scale(X, mean, ddof, columns, what)
+        scale = _checked_scale(X, mean, ddof, columns, name)
         X = (X - mean) / scale
         source += f"; columns standardised to zero mean and unit variance (divisor {('N', 'N - 1')[ddof]})"
     else:
@@ -77,7 +69,7 @@ def prepare(
     )  # fmt: skip
 
 
-def _checked_mean(X: FloatArray, columns: Sequence[str], what: str) -> FloatArray:
+def _checked_mean(X: FloatArray, columns: Sequence[str], name: str) -> FloatArray:
     """The means of the columns, which must have different and finite values."""
     absent = np.isnan(X)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -94,12 +86,12 @@ def _checked_mean(X: FloatArray, columns: Sequence[str], what: str) -> FloatArra
         ),
     ):
         if wrong.any():
-            raise ValueError(f"{what} {sentence.format(named(columns, wrong))}")
+            raise ValueError(f"{name} {sentence.format(named(columns, wrong))}")
     mean: FloatArray = total / present
     return mean
 
 
-def _checked_scale(X: FloatArray, mean: FloatArray, ddof: int, columns: Sequence[str], what: str) -> FloatArray:
+def _checked_scale(X: FloatArray, mean: FloatArray, ddof: int, columns: Sequence[str], name: str) -> FloatArray:
     """The standard deviations, in a second pass: it does not cancel where the mean is large."""
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         squares = sum((((X[rows] - mean) ** 2).sum(axis=0) for rows in row_blocks(*X.shape)), np.zeros(len(mean)))
@@ -107,7 +99,7 @@ def _checked_scale(X: FloatArray, mean: FloatArray, ddof: int, columns: Sequence
     wrong = ~np.isfinite(scale) | (scale < np.finfo(np.float64).tiny ** 0.5)
     if wrong.any():
         raise ValueError(
-            f"{what} has values too large or too close together to be standardised in double precision in "
+            f"{name} has values too large or too close together to be standardised in double precision in "
             f"{named(columns, wrong)}; rescale first, or use standardise=False."
         )
     return scale

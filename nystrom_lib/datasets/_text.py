@@ -10,60 +10,43 @@ import csv
 import gzip
 import itertools
 import lzma
-import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
 from .._extras import needed
 
-#: Suffixes of text files and the separator that is preferred if several fit.
-SUFFIXES = {".csv": ",", ".tsv": "\t", ".txt": ",", ".data": ",", ".dat": ","}
+SUFFIXES = (".csv", ".tsv", ".txt", ".data", ".dat")
 PACKED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-
-BLANKS = " "  #: as a separator: any run of blanks
-_SEPARATORS = (",", ";", "\t", "|", BLANKS)
+SEPARATORS = (",", ";", "\t", "|", " ")  #: a blank stands for any run of blanks
 _FIRST_LINES = 200  # by which separator and decimal mark are recognised
-_DECIMAL_COMMA = re.compile(r"\s*[-+]?\d*,\d+(?:[eE][-+]?\d+)?\s*")
 
 
-def as_separator(given: str | None) -> str | None:
-    r"""The caller's separator; ``\s+`` is another name for blanks."""
-    if given is None or given == r"\s+":
-        return given and BLANKS
-    if len(given) != 1 or given in '"\r\n':
-        raise ValueError(f"separator is {given!r}; it must be one character, a blank standing for any run of them.")
-    return given
-
-
-def read(
-    path: Path, usual: str, separator: str | None, header: bool | None, words_for_missing: list[str]
-) -> tuple[Any, list[int]]:
-    """The file as a pandas table, and the line of each row; columns without names are x0, x1, …"""
+def read(path: Path, separator: str | None, header: bool | None, words_for_missing: list[str]) -> Any:
+    """The file as a pandas table; columns without names are x0, x1, …"""
     pandas = needed("pandas")
     with _open(path) as file:
         first = [line for line in itertools.islice(file, _FIRST_LINES) if line.strip()]
     if not first:
         raise ValueError("it holds no line")
     if separator is None:
-        separator = max(_SEPARATORS, key=lambda each: (_share_of_numbers(first, each), each == usual))
+        separator = max(SEPARATORS, key=lambda each: _share_of_numbers(first, each))
     rows = [row for _, row in _split(first, separator)]
-    decimal = _decimal(rows[1:] or rows, separator)
+    decimal = _decimal(rows, separator)
     if header is None:
         header = not any(is_number(field, decimal) for field in rows[0])
-    lines = _checked_lines(path, separator)[int(header) :]
-    if not lines:
+    if _count_rows(path, separator) == header:
         raise ValueError("it holds names of columns, but no row")
     # From version 3.1 on pandas always reads decimals to the nearest float64.
     old = tuple(int(part) for part in pandas.__version__.split(".")[:2]) < (3, 1)
     frame = pandas.read_csv(
-        path, sep=r"\s+" if separator == BLANKS else separator, header=0 if header else None, index_col=False,
+        path, sep=r"\s+" if separator == " " else separator, header=0 if header else None, index_col=False,
         decimal=decimal, na_values=words_for_missing, skipinitialspace=True, encoding="utf-8-sig", low_memory=False,
         **({"float_precision": "round_trip"} if old else {}),
     )  # fmt: skip
     if not header:
         frame.columns = [f"x{j}" for j in range(frame.shape[1])]
-    return frame, lines
+    return frame
 
 
 def is_number(field: str, decimal: str = ".") -> bool:
@@ -74,10 +57,8 @@ def is_number(field: str, decimal: str = ".") -> bool:
     >>> is_number(" 1e-3"), is_number("1,5"), is_number("1,5", decimal=","), is_number("")
     (True, False, True, False)
     """
-    if decimal == ",":
-        field = field.replace(",", ".") if _DECIMAL_COMMA.fullmatch(field) else field
     try:
-        float(field)
+        float(field.replace(decimal, "."))
     except ValueError:
         return False
     return "_" not in field
@@ -88,17 +69,15 @@ def _share_of_numbers(lines: list[str], separator: str) -> float:
     rows = [row for _, row in _split(lines, separator)]
     if len(rows[0]) < 2 or any(len(row) != len(rows[0]) for row in rows):
         return 0.0
-    decimal = _decimal(rows[1:] or rows, separator)
-    body = [is_number(field, decimal) for row in rows[1:] or rows for field in row]
-    return 1.0 + sum(body) / len(body)
+    decimal = _decimal(rows, separator)
+    return 1.0 + sum(is_number(field, decimal) for row in rows for field in row) / sum(map(len, rows))
 
 
 def _decimal(rows: list[list[str]], separator: str) -> str:
     """A comma, if it stands in numbers and no point does."""
     fields = [field for row in rows for field in row]
-    commas = separator != "," and any(_DECIMAL_COMMA.fullmatch(field) for field in fields)
-    points = any("." in field and is_number(field) for field in fields)
-    return "," if commas and not points else "."
+    commas = separator != "," and any("," in field and is_number(field, ",") for field in fields)
+    return "," if commas and not any("." in field and is_number(field) for field in fields) else "."
 
 
 def _open(path: Path) -> TextIO:
@@ -108,25 +87,24 @@ def _open(path: Path) -> TextIO:
 
 def _split(lines: Iterable[str], separator: str) -> Iterator[tuple[int, list[str]]]:
     """The fields of each row that is not blank, with the number of its last line."""
-    if separator == BLANKS:
+    if separator == " ":
         yield from ((number, line.split()) for number, line in enumerate(lines, start=1) if line.strip())
         return
     reader = csv.reader(lines, delimiter=separator, skipinitialspace=True)
     yield from ((reader.line_num, row) for row in reader if row and (len(row) > 1 or row[0].strip()))
 
 
-def _checked_lines(path: Path, separator: str) -> list[int]:
-    """The line of each row, unless the rows are of unequal length."""
-    lines: list[int] = []
-    wanted = 0
+def _count_rows(path: Path, separator: str) -> int:
+    """How many rows there are; rows of unequal length are refused."""
     with _open(path) as file:
-        for number, row in _split(file, separator):
-            wanted = wanted or len(row)
-            if len(row) != wanted:
-                fields = f"{len(row)} field{'s' if len(row) != 1 else ''}"
+        rows = _split(file, separator)
+        start, first = next(rows)
+        count = 1
+        for number, row in rows:
+            count += 1
+            if len(row) != len(first):
                 raise ValueError(
-                    f"line {number} has {fields}, where line {lines[0]} has {wanted}; every line must have equally "
-                    f"many (the separator is {separator!r})"
+                    f"line {number} has {len(row)} fields, where line {start} has {len(first)}; every line must have "
+                    f"equally many (the separator is {separator!r})"
                 )
-            lines.append(number)
-    return lines
+    return count

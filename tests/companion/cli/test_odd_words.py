@@ -25,7 +25,6 @@ run your_data -p file=
 run bigaussian --out bad.npy
 verify --results empty
 optimise nope.csv -n 3
-optimise bad.npz -n 3
 optimise bad.npy -n 3
 optimise bad.csv.xz -n 3
 optimise bad.parquet -n 3
@@ -48,7 +47,7 @@ def odd_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of files that are not what their names say."""
     folder = tmp_path_factory.mktemp("odd")
     rng = random.Random(SEED)
-    for name in ("bad.npz", "bad.npy", "bad.csv.xz", "bad.parquet"):
+    for name in ("bad.npy", "bad.csv.xz", "bad.parquet"):
         (folder / name).write_bytes(rng.randbytes(500))
     (folder / "empty.csv").write_text("")
     (folder / "one.csv").write_text("a,b\n1,2\n")

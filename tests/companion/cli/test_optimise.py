@@ -88,7 +88,7 @@ def test_the_record_says_what_was_done_and_does_it_again(optimised: tuple[Path, 
 
 
 REFUSED = [
-    ([], 1, "columns that do not hold numbers: 'sample' ('s0' in line 2)"),
+    ([], 1, "columns that do not hold numbers: 'sample' (for example 's0')"),
     (["--without", "smple"], 1, "names 'smple', which is no column (did you mean 'sample'?)"),
     (["--columns", ""], 2, "Invalid value for '--columns': a name is empty."),
     (["--without", "sample", "-n", "5000"], 1, "n is 5000; it must be from 1 to 289"),

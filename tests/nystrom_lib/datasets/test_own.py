@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -33,14 +32,12 @@ def write(folder: Path, kind: str) -> Path:
         frame().to_csv(path, index=False, sep="\t")
     elif kind == ".parquet":
         frame().to_parquet(path)
-    elif kind == ".npy":
-        np.save(path, X)
     else:
-        np.savez_compressed(path, X=X)
+        np.save(path, X)
     return path
 
 
-@pytest.mark.parametrize("kind", [".csv", ".csv.gz", ".csv.xz", ".tsv", ".parquet", ".npy", ".npz"])
+@pytest.mark.parametrize("kind", [".csv", ".csv.gz", ".csv.xz", ".tsv", ".parquet", ".npy"])
 def test_every_kind_of_file_holds_the_same_points(kind: str, tmp_path: Path) -> None:
     path = write(tmp_path, kind)
     raw = from_file(path, standardise=False)
@@ -140,7 +137,7 @@ class TestColumns:
             ({"columns": ["b", 1]}, "columns is .*; it must name each column once"),
             ({"columns": "b"}, r"^columns is 'b'; it must be a list of names or numbers\.$"),
             ({"without": [0, 1, 2]}, "no column left"),
-            ({"colums": [1]}, r"'colums' is no option \(did you mean 'columns'\?\)"),
+            ({"colums": [1]}, "unexpected keyword argument 'colums'"),
         ],
     )
     def test_bad_choices_are_refused_in_a_sentence(self, options: dict[str, Any], message: str) -> None:
@@ -185,7 +182,7 @@ def columns(*values: Any) -> np.ndarray:
 @pytest.mark.parametrize(
     ("data", "options", "message"),
     [
-        (columns([7] * 3, [1, 2, 3], [0.1] * 3), {"name": "mine"}, "'mine' is constant in columns 'x0', 'x2'"),
+        (columns([7] * 3, [1, 2, 3], [0.1] * 3), {"name": "mine"}, "mine is constant in columns 'x0', 'x2'"),
         (columns([1, np.inf], [1, 2]), {}, "infinite values in column 'x0'"),
         (columns([1.0], [2.0]), {}, "too few rows: 1; at least 2"),
         (columns([1, np.nan], [1, 2]), {}, "too few rows: 1 after 1 with missing values were dropped"),
@@ -210,21 +207,12 @@ def test_what_cannot_be_used_is_refused_in_a_sentence(data: Any, options: Any, m
         ("a.csv.gz", b"no gzip", r"a\.csv\.gz cannot be read as \.csv data"),
         ("a.parquet", b"no parquet", r"a\.parquet cannot be read as \.parquet data"),
         ("a.npy", b"no numpy", r"a\.npy cannot be read as \.npy data"),
-        ("a.npz", b"no zip", r"a\.npz cannot be read as \.npz data"),
     ],
 )
 def test_files_that_cannot_be_read_are_named(name: str, content: bytes, message: str, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(content)
     with pytest.raises(ValueError, match=message):
         from_file(tmp_path / name)
-
-
-def test_one_of_several_arrays(tmp_path: Path) -> None:
-    path = tmp_path / "several.npz"
-    np.savez(path, first=X, second=X + 1)
-    assert from_file(path, array="second", standardise=False).sha256 == sha256_of(X + 1)
-    with pytest.raises(ValueError, match=r"array is None; it must name one of its arrays \(first, second\)"):
-        from_file(path)
 
 
 @given(
@@ -259,21 +247,8 @@ def test_slow_packages_are_imported_only_when_needed() -> None:
     assert run.stdout == "[]\n"
 
 
-def test_an_archive_without_an_array_is_refused(tmp_path: Path) -> None:
-    """Catches numpy giving the bytes of whatever else is in there."""
-    with zipfile.ZipFile(tmp_path / "a.npz", "w") as packed:
-        packed.writestr("letter.txt", "dear")
-    with pytest.raises(ValueError, match=r"cannot be read as \.npz data: letter\.txt is no array\.$"):
-        from_file(tmp_path / "a.npz")
-
-
-@pytest.mark.parametrize("name", ["a.npy", "a.npz"])
-def test_nobody_is_told_to_load_it_unsafely(tmp_path: Path, name: str) -> None:
-    """Catches numpy's own words, which recommend pickle for whatever it does not know."""
-    objects = np.array([[{}]], dtype=object)
-    (np.save if name == "a.npy" else np.savez)(tmp_path / name, objects)
-    with pytest.raises(ValueError, match=r"data: it holds Python objects, which are never loaded, or is damaged\.$"):
-        from_file(tmp_path / name)
-    (tmp_path / "b.npy").write_bytes(b"a poem" * 50)
-    with pytest.raises(ValueError, match=r"which are never loaded, or is damaged\.$"):
-        from_file(tmp_path / "b.npy")
+def test_arrays_of_objects_are_refused_without_numpys_advice(tmp_path: Path) -> None:
+    """Catches numpy's own words, which recommend pickle."""
+    np.save(tmp_path / "a.npy", np.array([[{}]], dtype=object))
+    with pytest.raises(ValueError, match=r"data: it is damaged, or holds no numbers\.$"):
+        from_file(tmp_path / "a.npy")
