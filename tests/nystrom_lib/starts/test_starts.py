@@ -1,4 +1,4 @@
-"""The contract of every start (`nystrom_lib/landmarks/starts/base.py`), whatever the data and the kernel."""
+"""The contract of every start (`nystrom_lib/landmarks/starts.py`), whatever the data and the kernel."""
 
 from __future__ import annotations
 

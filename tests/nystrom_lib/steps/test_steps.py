@@ -1,4 +1,4 @@
-"""What every step rule keeps to: the contract of `nystrom_lib/landmarks/steps/base.py`, over the registry."""
+"""What every step rule keeps to: the contract of `nystrom_lib/landmarks/steps.py`, over the registry."""
 
 from __future__ import annotations
 
