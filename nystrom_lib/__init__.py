@@ -51,7 +51,7 @@ from .warming import warm_up
 if TYPE_CHECKING:
     from . import datasets
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 __all__ = [
     "LBFGS",
