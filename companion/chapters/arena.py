@@ -163,7 +163,7 @@ def advice(table: pd.DataFrame, budgets: Sequence[float]) -> str:
     common = winners(table, longest, without).value_counts()
     middle = sorted(budgets)[len(budgets) // 2]
     lower = (at_budget(table, longest)["radial"] / at_budget(table, middle)["radial"]).lt(0.99)
-    titles = listed([PROBLEMS[str(name)].title for name in lower.index[lower]], "; ")
+    titles = listed([f"“{PROBLEMS[str(name)].title}”" for name in lower.index[lower]])
     return "\n\n".join(
         (
             f"**Is it worth waiting {longest:g} s rather than {shortest:g} s?** The additional time lowers the error "
@@ -173,10 +173,10 @@ def advice(table: pd.DataFrame, budgets: Sequence[float]) -> str:
             "starts and step rules, too; [chapter 9](09_objectives.ipynb) compares the objectives with one start and "
             f"one optimiser.) Given {longest:g} s in place of {middle:g} s, the descent on $R$ lowers the median error "
             f"by more than 1 % on {lower.sum()} of {len(lower)} problems{': ' if lower.any() else ''}{titles}.",
-            f"**And the weighted SKD?** Within {longest:g} s its error is "
+            f"**How good is the weighted SKD?** Within {longest:g} s its error is "
             f"{between(last['weighted'] / last['trace'])} times that of the trace descent.",
             "**Is a method without a descent good enough?** The best of them leaves "
-            f"{between(last[without].min(axis=1) / last['trace'])} times the error of the trace descent. It is "
+            f"{between(last[without].min(axis=1) / last['trace'])} times the error of the trace descent. By the rule above, the method to use is "
             f"{listed([f'{name} on {count}' for name, count in common.items()])} of the {len(last)} problems.",
         )
     )
@@ -239,7 +239,7 @@ _LINES = {"trace": (style.OPTIMISED, "-"), "weighted": (style.PATH, (0, (1, 1)))
     "0.1 to 10 s. Single marks: methods without a time limit, where they ended. The dashed line is the best possible; "
     "`greedy` lies beyond the upper edge of some panels.",
     alt="Eight panels with logarithmic time. In each a solid line for the descent on the trace error lies lowest; "
-    "above it the dotted line of the weighted SKD, which falls towards it and on some panels comes close; above that "
+    "above it the dotted line of the weighted SKD, which falls towards it and in some panels comes close; above that "
     "the dashed line of the radial descent. Single marks for k-means lie near the radial line, uniform samples far "
     "above at the left.",
 )

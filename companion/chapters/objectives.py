@@ -340,10 +340,10 @@ def second_thread() -> tuple[pd.DataFrame, str]:
 @style.picture(
     "fig-objectives-minimisers",
     caption="The bi-Gaussian data with a uniform sample and with the landmarks that descents on the radial SKD and on "
-    "the trace error lead to from there.",
-    alt="Three square panels with grey data points, dense in two opposite corners. Left, landmarks at random, in "
-    "clumps and gaps. Middle, landmarks evenly spaced where the data are dense, fewer towards the thin corners. Right, "
-    "landmarks spaced more evenly over the whole square.",
+    "the trace error reach from it.",
+    alt="Three square panels with grey data points, dense in two opposite corners. In the first, random landmarks "
+    "with clumps and gaps. In the second, landmarks evenly spaced where the data are dense, and fewer in the other "
+    "corners. In the third, landmarks spaced more evenly over the square.",
 )
 def figure_minimisers(X: Array, samples: Mapping[str, Array]) -> Figure:
     """The landmarks that two objectives lead to."""
@@ -411,8 +411,8 @@ def figure_starts(before: pd.DataFrame, radial: pd.DataFrame, trace: pd.DataFram
 @style.picture(
     "fig-descents",
     caption="The radial SKD for each step rule, from the same uniform samples with the exact gradient: the median over "
-    "the repetitions and, shaded, all of them. Left against steps; right against seconds, the median seconds of each "
-    "rule in equal parts for all its steps.",
+    "the repetitions and, shaded, their range; against steps, and against seconds. For the latter the median seconds of "
+    "each rule are divided equally among its steps.",
     alt="Two columns of panels with one falling curve for each step rule. The paper's fixed step falls slowest at "
     "first or levels off highest; L-BFGS falls steepest within the first hundred steps, and in a fraction of the time.",
 )

@@ -334,7 +334,7 @@ def better(table: pd.DataFrame, p: PredictionParameters) -> str:
         lower = [f"{name} ({number(error)})" for name, error in row.items() if error < ours]
         if lower:
             sentences.append(f"on {title} ({number(ours)}) " + ", ".join(lower))
-    return "A lower median error than the estimator has: " + ("; ".join(sentences) or "no other model") + "."
+    return "Lower median errors than that of the estimator (in parentheses): " + ("; ".join(sentences) or "no other model") + "."
 
 
 def lowest(table: pd.DataFrame, p: PredictionParameters) -> pd.DataFrame:
@@ -379,8 +379,8 @@ def figure_errors(table: pd.DataFrame, p: PredictionParameters) -> Figure:
 @style.picture(
     "fig-prediction-moves",
     caption="Points of a square, coloured by the target, a wave around one place and nearly 0 elsewhere; and twelve "
-    "landmarks. Left: those of the trace error. Right: supervised ones, with the paths from their start, the k-means "
-    "centres. In the titles, the part of the target's variance that ridge regression leaves.",
+    "landmarks: those of the trace error, and supervised ones with the paths from their start, the k-means centres. "
+    "The titles give the part of the target's variance that ridge regression leaves.",
     alt="Two squares of coloured points, plain but for a few vertical stripes in the upper right quadrant. In the "
     "first, landmarks cover the square evenly. In the second, paths lead several of them to the stripes, two to almost "
     "the same point; the others hardly move.",
