@@ -115,7 +115,7 @@ Figure3 = Mapping[tuple[str, float], Results]
     "the optimisation by SGD. A row is a value of ρ. Boxes, whiskers and dashes as in {numref}`figure-2`; the dashed "
     "line is the best possible factor, 1.",
     alt="A grid of boxplots, a row for each ρ and a column for each criterion. In every panel the blue box, after "
-    "optimisation, lies clearly below the orange one; in the panels of the factors it is narrower, too.",
+    "optimisation, lies clearly below the orange one; in the panels of the factors it is also narrower.",
 )
 def figure_3(results: Figure3, attribute: str) -> Figure:
     """The criteria before and after the descent."""
@@ -182,8 +182,8 @@ def leading_eigenvalues(kernel: Kernel, data: Array, count: int) -> Array:
 
 @style.picture(
     "fig-abalone-spectra",
-    caption="The largest eigenvalues of the kernel matrix for each ρ. What lies to the right of the dashed line is "
-    "beyond the reach of n landmark points.",
+    caption="The largest eigenvalues of the kernel matrix for each ρ. The sum of those to the right of the dashed "
+    "line is at most the trace error of any n landmark points.",
     alt="Three falling curves on a logarithmic axis: the smaller ρ, the higher the curve begins and the faster it "
     "falls.",
 )

@@ -176,11 +176,11 @@ def _paths_and_decay(descent: RecordedDescent) -> Figure:
 
 figure_1 = style.picture(
     "figure-1",
-    caption="With ρ as printed. Left: the data (grey), the landmark points of the initial sample (squares) and of the "
-    "optimised one (dots), and the paths between them. Right: the decay of the radial SKD along the descent.",
-    alt="Left, a square filled with grey data points, denser towards the upper left and lower right corners; orange "
-    "squares mark where landmarks start, blue dots where they end, violet lines their paths. Right, the radial SKD "
-    "falls steeply at first, then ever more slowly.",
+    caption="A descent with ρ as printed: the data (grey), the landmark points of the initial sample (squares) and of "
+    "the optimised one (dots), and the paths between them; and the decay of the radial SKD along the descent.",
+    alt="Two panels. In the first, a square filled with grey data points, denser towards the upper left and lower "
+    "right corners; orange squares mark where landmarks start, blue dots where they end, violet lines their paths. In "
+    "the second, the radial SKD falls steeply at first, then ever more slowly.",
 )(_paths_and_decay)
 figure_1_narrow = style.picture(
     "fig-bigaussian-paths",

@@ -112,11 +112,11 @@ Figure4 = Mapping[int, Results]
 
 @style.picture(
     "figure-4",
-    caption="Left: the radial SKD and the trace factor on the MAGIC data, before (orange) and after (blue) the "
-    "optimisation by SGD; a row is a value of n, and the dashed line the best possible factor, 1. Right: the decay of "
-    "the radial SKD during one descent with the largest n.",
-    alt="Left, four boxplot panels; in each the blue box, after optimisation, lies well below the orange one. Right, a "
-    "curve of the radial SKD that falls steeply at first, then slowly and with small ups and downs.",
+    caption="Box plots of the radial SKD and the trace factor on the MAGIC data, before (orange) and after (blue) the "
+    "optimisation by SGD, for each n; the dashed line is the best possible factor, 1. The curve is the decay of the "
+    "radial SKD during one descent with the largest n.",
+    alt="Four panels of box plots and one of a curve. In each of the four the blue box, after optimisation, lies well "
+    "below the orange one. The curve of the radial SKD falls steeply at first, then slowly and with small ups and downs.",
 )
 def figure_4(results: Figure4) -> Figure:
     """The criteria before and after the descent, and R along one descent with the last n."""

@@ -112,7 +112,7 @@ CHAPTER = Chapter(
     section="paper §4.4",
     parameters=MiniBooNEParameters,
     profiles={
-        # A gradient is about as large as N², so fewer points want a longer step.
+        # A gradient is about as large as N², so fewer points need a longer step.
         "quick": {"N": 20_000, "n": 200, "step": 8e-6, "iterations": 1000, "recompute": 0},
         "smoke": {
             "N": 2000,
@@ -133,10 +133,10 @@ CHAPTER = Chapter(
 @style.picture(
     "fig-miniboone-rows",
     caption="The paper's descent of 1,000 landmarks on real rows of MiniBooNE and on equally many rows of the "
-    "stand-in. Left: the radial SKD on the training rows of the first split. Right: the mean error of the "
-    "approximation on test rows, before and after the descent, a line for each split.",
-    alt="Left, two falling curves that nearly coincide, steep at first and flat at the end. Right, two bundles of five "
-    "falling lines: the real rows below the stand-in.",
+    "stand-in: the radial SKD on the training rows of the first split; and the mean error of the approximation on "
+    "test rows, before and after the descent, with a line for each split.",
+    alt="Two panels. In the first, two falling curves that nearly coincide, steep at first and flat at the end. In the "
+    "second, two bundles of five falling lines, those of the real rows below those of the stand-in.",
 )
 def figure_rows(stored: Mapping[str, Any]) -> Figure:
     """R along the first descent, and the error on unseen rows before and after each."""

@@ -74,11 +74,11 @@ def optimised(p: YourDataParameters) -> own_data.Optimised:
 
 figure_landmarks = style.picture(
     "fig-your-data-landmarks",
-    caption="The data, the initial and the optimised landmark points, joined by lines (left), and the mean error of "
-    "uniform landmarks by their number, beside ours (right).",
-    alt="Left, data points as light dots with the initial landmarks as squares, the optimised ones as dots and lines "
-    "between them. Right, a falling curve of the error of uniform landmarks against their number, with the optimised "
-    "ones as a point and a dotted line.",
+    caption="The data with the initial and the optimised landmark points, joined by lines; and the mean error of "
+    "uniform landmarks against their number, with that of the optimised ones.",
+    alt="Two panels. In the first, data points as light dots with the initial landmarks as squares, the optimised ones "
+    "as dots and lines between them. In the second, a falling curve of the error of uniform landmarks against their "
+    "number, with the optimised ones as a point and a dotted line.",
 )(pictures.report)
 
 
@@ -116,9 +116,9 @@ def in_short(found: own_data.Optimised) -> str:
     """The trace error before and after, and how many uniform landmarks the same error takes."""
     uniform, enough = found.equivalent
     return (
-        f"The trace error went from {number(found.before, 4)} to {number(found.after, 4)}. Landmarks drawn uniformly "
-        f"would need {'' if enough else 'more than '}{uniform:,} for the same error, {uniform / found.request.n:.1f} "
-        "times as many."
+        f"The trace error went from {number(found.before, 4)} to {number(found.after, 4)}. The same error takes "
+        f"{'about' if enough else 'more than'} {uniform:,} uniform landmarks, {uniform / found.request.n:.1f} times "
+        "as many."
         + ("" if found.after < found.before else " It did not improve: try another ρ or more iterations.")
     )
 
