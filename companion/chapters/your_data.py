@@ -30,15 +30,15 @@ class YourDataParameters(Settings):
     columns: tuple[str, ...] | None = setting(None, meaning="the columns to use, by name; null for all")
     without: tuple[str, ...] = setting((), meaning="columns to leave out")
     one_hot: bool = setting(False, meaning="turn each column of words into columns of 0 and 1?")
-    header: bool | None = setting(None, meaning="does the first line of a text file name the columns? null to see")
+    header: bool | None = setting(None, meaning="does the first line of a text file name the columns? null to detect")
     missing: str = setting("drop", choices=("drop", "keep", "refuse"), meaning="rows with missing values")
     standardise: bool = setting(True, meaning="rescale each column to zero mean and unit variance, as paper §4.2 does?")
     kernel: str = setting("gaussian", choices=KERNEL_NAMES, meaning="the kernel K")
     rho: float | None = setting(None, above=0, meaning="kernel parameter ρ; null for the median rule")
     n: int = setting(20, at_least=1, at_most=10**5, meaning="number of landmark points")
     method: str = setting("auto", choices=METHODS, meaning="the objective to descend on, or a method to choose points")
-    start: str = setting("uniform", choices=STARTS, meaning="where a descent begins")
-    iterations: int | None = setting(None, at_least=0, at_most=10**7, meaning="number of steps T; null for a usual one")
+    start: str = setting("uniform", choices=STARTS, meaning="the initial sample of a descent")
+    iterations: int | None = setting(None, at_least=0, at_most=10**7, meaning="number of steps T; null for the default")
     seed: int = setting(0, at_least=0, meaning="seed of the initial sample and the batches")
 
     def check(self) -> None:

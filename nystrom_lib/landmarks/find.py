@@ -138,7 +138,7 @@ def find_landmarks(
 
     By default a descent on the trace error itself (:class:`TraceError`) with batches, by :class:`Adam`, from the pivots
     of a randomly pivoted Cholesky decomposition among a few points, with a few early exchanges of landmarks that
-    explain little; for thousands of landmarks each point looks only at those nearest to it
+    explain little; for thousands of landmarks each point uses only those nearest to it
     (:class:`LocalTraceError`), and the start is uniform. The sample returned is never worse than the start on
     validation points, which are drawn for that purpose. With more than 4,000 landmarks of a radial kernel the
     validation error, too, uses those nearest to each point, so that tens of thousands need no factor of K_S.
@@ -380,7 +380,7 @@ class Search:
         if len(source) <= most:
             return source.all().astype(np.float64, copy=False)
         self.beyond, self.numbers = source, source.choose(most, rng.spawn(1)[0])
-        self.reasons.append(f"Of {len(source):,} points it looks at {most:,}, drawn at random.")
+        self.reasons.append(f"It uses {most:,} of {len(source):,} points, drawn at random.")
         return source.rows(self.numbers).astype(np.float64, copy=False)
 
     # --- choices
@@ -390,7 +390,7 @@ class Search:
         if method == "auto":
             local = self.n > MIN_LOCAL and self.kernel.radial
             method = "local-trace" if local else "trace"
-            why = f"n = {self.n:,} is large: each point looks at its nearest landmarks" if local else "the error itself"
+            why = f"n = {self.n:,} is large: each point uses its nearest landmarks" if local else "the error itself"
             self.reasons.append(f"A descent on {method!r}: {why}.")
         else:
             self.reasons.append(f"A descent on {method!r}, as asked.")
@@ -399,7 +399,7 @@ class Search:
             check_factor_memory(self.n, f"n is {self.n:,}; it must be", instead)
         data = self.data
         if method == "weighted-skd" and len(data) > MAX_EXACT_POINTS:
-            self.reasons.append(f"It needs exact gradients, and looks at {MAX_EXACT_POINTS:,} of the points.")
+            self.reasons.append(f"It needs exact gradients, and uses {MAX_EXACT_POINTS:,} of the points.")
             data = np.ascontiguousarray(data[self.for_batches.choice(len(data), MAX_EXACT_POINTS, replace=False)])
         return method, OBJECTIVES[method](self.kernel, data)
 
@@ -410,10 +410,10 @@ class Search:
             if start == "auto" and method == "trace":
                 return self.better_start(seconds)
             start = "uniform" if start == "auto" else start
-            self.reasons.append(f"Begun at a sample chosen by {start!r}.")
+            self.reasons.append(f"The descent starts from a sample chosen by {start!r}.")
             return self.measured(STARTS[start].draw(self.kernel, self.data, self.n, self.for_start))
         points = self.given_start(start)
-        self.reasons.append("Begun at the points given.")
+        self.reasons.append("The descent starts from the points given.")
         return self.measured(Drawn(points, None))
 
     def given_start(self, start: ArrayLike) -> Array:
@@ -429,14 +429,14 @@ class Search:
         few = self.for_start.choice(N, min(CANDIDATES * self.n, N), replace=False)
         uniform = self.measured(at(self.data, few[: self.n]))
         if seconds is not None and seconds < MIN_TIME_FACTOR * self.seconds_of_error:
-            self.reasons.append("Begun at a sample chosen by 'uniform', for lack of time.")
+            self.reasons.append("The descent starts from a sample chosen by 'uniform', because time is short.")
             return uniform
         candidates = np.ascontiguousarray(self.data[few])
         pivots = STARTS["rpcholesky"].draw(self.kernel, candidates, self.n, self.for_start).indices
         chosen = self.measured(at(self.data, few[pivots]))
         better = chosen[0] < uniform[0]
         how = f"'rpcholesky' among {len(few):,} points, better than 'uniform'" if better else "'uniform'"
-        self.reasons.append(f"Begun at a sample chosen by {how}.")
+        self.reasons.append(f"The descent starts from a sample chosen by {how}.")
         return chosen if better else uniform
 
     def plan(

@@ -92,8 +92,8 @@ def fill_up(data: NDArray[Any], indices: Indices, n: int, rng: np.random.Generat
 def uniform(kernel: Kernel, data: NDArray[Any], n: int, rng: np.random.Generator) -> Drawn:
     """Data points drawn uniformly without replacement: the initial samples of paper §4.
 
-    The draws are those of :func:`nystrom_lib.uniform_sample`. Cost: none. The only start that neither looks at the
-    points nor minds copies.
+    The draws are those of :func:`nystrom_lib.uniform_sample`. Cost: none. Unlike the other starts, it does not use
+    the coordinates of the points, and it may draw copies of a point.
     """
     return at(data, uniform_indices(len(data), n, rng))
 
@@ -152,7 +152,7 @@ def rpcholesky(kernel: Kernel, data: NDArray[Any], n: int, rng: np.random.Genera
     compromise between ``uniform`` and ``greedy``. Pivots are proposed a block at a time and accepted with the
     probability that makes the result one drawn one by one.
 
-    Cost: O(Nn²) time, nearly all in matrix products; a factor of n × N numbers is held. Once every residual is 0 to
+    Cost: O(Nn²) time, nearly all in matrix products; a factor of n × N numbers is stored. Once every residual is 0 to
     rounding, unused points follow at random.
 
     References: Y. Chen, E. N. Epperly, J. A. Tropp and R. J. Webber, *Randomly pivoted Cholesky: practical
@@ -179,7 +179,7 @@ def greedy(kernel: Kernel, data: NDArray[Any], n: int, rng: np.random.Generator)
     That is the data point with the largest residual :math:`K(x,x)-\hat K(x,x)`, the first of several. Nothing is drawn
     at random. Points far from all others come early, so outliers are chosen first.
 
-    Cost: O(Nn²) time; a factor of n × N numbers is held. Once every residual is 0 to rounding, unused points follow in
+    Cost: O(Nn²) time; a factor of n × N numbers is stored. Once every residual is 0 to rounding, unused points follow in
     their order.
 
     Reference: S. Fine and K. Scheinberg, *Efficient SVM training using low-rank kernel representations*, JMLR 2, 2001.

@@ -109,7 +109,7 @@ def test_better_starts_are_kept(method: str) -> None:
     X, _ = cloud(2, 300, 1)
     best = nl.find_landmarks(KERNEL, X, 12, seed=1, iterations=600).sample
     found = find(KERNEL, X, 12, method=method, start=best, iterations=5, seed=2)
-    assert "Begun at the points given." in found.reasons
+    assert "The descent starts from the points given." in found.reasons
     assert found.start_error == nl.NystromApproximation(KERNEL, best).residuals(X).mean()
     found = find(KERNEL, X, 12, method=method, start="kmeans", iterations=5, seed=2)
     assert any("'kmeans'" in reason for reason in found.reasons)
@@ -124,7 +124,7 @@ def test_the_start_is_the_better_of_two() -> None:
     assert any("'rpcholesky' among 800 points, better than 'uniform'" in reason for reason in found.reasons)
     assert found.error < 0.5 * find(nl.Gaussian(0.05), curve, 200, method="uniform").error
     chosen = {find(nl.Gaussian(0.05), flat, 60, iterations=0, seed=seed).reasons[1] for seed in range(8)}
-    assert "Begun at a sample chosen by 'uniform'." in chosen
+    assert "The descent starts from a sample chosen by 'uniform'." in chosen
 
 
 def test_many_points_are_judged_by_some(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -221,7 +221,7 @@ def test_seconds_are_counted_from_the_call_to_the_last_judgement(monkeypatch: py
         assert find(KERNEL, X, 6, start="uniform", seconds=0.3).steps == 0
     monkeypatch.setattr(module.Search, "validation_error", clock.charge(module.Search.validation_error, 0.4))
     assert find(KERNEL, X, 6, start="uniform", seconds=0.7).steps == 0
-    hasty = "Begun at a sample chosen by 'uniform', for lack of time."
+    hasty = "The descent starts from a sample chosen by 'uniform', because time is short."
     clock.tick = 0.02
     assert hasty in find(KERNEL, X, 6, seconds=1.0).reasons and hasty not in find(KERNEL, X, 6, iterations=1).reasons
 
@@ -289,7 +289,7 @@ def test_reasons_say_what_was_done(monkeypatch: pytest.MonkeyPatch) -> None:
     assert find(nl.Polynomial(), X, 6, iterations=7).method == "trace"
     monkeypatch.setattr(module, "MAX_EXACT_POINTS", 40)
     assert (
-        "It needs exact gradients, and looks at 40 of the points."
+        "It needs exact gradients, and uses 40 of the points."
         in find(KERNEL, X, 6, method="weighted-skd", iterations=3).reasons
     )
 

@@ -39,7 +39,7 @@ def test_a_large_file_is_read_as_needed_and_its_errors_are_estimated(large: Path
     said = fine(call("optimise", large, *QUICK, "-n", 200, cwd=tmp_path))
     record = json.loads((tmp_path / "landmarks.json").read_text(encoding="utf-8"))
     assert "N = 1,099,999, d = 2; rows with missing values: 1" in said
-    assert "Of 1,099,999 points it looks at 1,000,000, drawn at random." in said
+    assert "It uses 1,000,000 of 1,099,999 points, drawn at random." in said
     data = np.load(large)[:-1].astype(np.float64)
     assert np.allclose(record["standardisation"]["mean"], data.mean(axis=0), rtol=1e-9)
     assert np.allclose(record["standardisation"]["scale"], data.std(axis=0), rtol=1e-9)

@@ -48,7 +48,7 @@ def test_beyond_what_is_held_a_part_is_drawn(method: str, monkeypatch: pytest.Mo
     found = nl.find_landmarks(kernel, nl.open_data(data), 30, method=method, iterations=100)
     again = nl.find_landmarks(kernel, nl.open_data(data), 30, method=method, iterations=100)
     assert np.array_equal(found.sample, again.sample)
-    assert found.reasons[0] == "Of 2,000 points it looks at 600, drawn at random."
+    assert found.reasons[0] == "It uses 600 of 2,000 points, drawn at random."
     inside = nl.find_landmarks(kernel, data, 30, method=method, iterations=100)
     trace = [nl.nystrom_errors(kernel, data, one.sample, "trace").trace for one in (found, inside)]
     assert trace[0] < 1.25 * trace[1]
@@ -61,7 +61,7 @@ def test_a_million_rows_on_disk(million: Path) -> None:
     """Reads what it needs and no more, and judges on points of its own."""
     source = nl.open_data(million)
     found = nl.find_landmarks(KERNEL, source, 40, iterations=20)
-    assert found.reasons[0] == "Of 1,200,000 points it looks at 1,000,000, drawn at random."
+    assert found.reasons[0] == "It uses 1,000,000 of 1,200,000 points, drawn at random."
     assert not source.checked and found.error < found.start_error
     assert 0.0 < nl.median_rho(source) == nl.median_rho(np.load(million))
 
