@@ -176,7 +176,8 @@ def advice(table: pd.DataFrame, budgets: Sequence[float]) -> str:
             f"**How good is the weighted SKD?** Within {longest:g} s its error is "
             f"{between(last['weighted'] / last['trace'])} times that of the trace descent.",
             "**Is a method without a descent good enough?** The best of them leaves "
-            f"{between(last[without].min(axis=1) / last['trace'])} times the error of the trace descent. By the rule above, the method to use is "
+            f"{between(last[without].min(axis=1) / last['trace'])} times the error of the trace descent. By the rule "
+            "above, the method to use is "
             f"{listed([f'{name} on {count}' for name, count in common.items()])} of the {len(last)} problems.",
         )
     )

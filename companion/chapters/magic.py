@@ -116,7 +116,8 @@ Figure4 = Mapping[int, Results]
     "optimisation by SGD, for each n; the dashed line is the best possible factor, 1. The curve is the decay of the "
     "radial SKD during one descent with the largest n.",
     alt="Four panels of box plots and one of a curve. In each of the four the blue box, after optimisation, lies well "
-    "below the orange one. The curve of the radial SKD falls steeply at first, then slowly and with small ups and downs.",
+    "below the orange one. The curve of the radial SKD falls steeply at first, then slowly and with small ups and "
+    "downs.",
 )
 def figure_4(results: Figure4) -> Figure:
     """The criteria before and after the descent, and R along one descent with the last n."""

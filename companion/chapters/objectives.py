@@ -411,8 +411,8 @@ def figure_starts(before: pd.DataFrame, radial: pd.DataFrame, trace: pd.DataFram
 @style.picture(
     "fig-descents",
     caption="The radial SKD for each step rule, from the same uniform samples with the exact gradient: the median over "
-    "the repetitions and, shaded, their range; against steps, and against seconds. For the latter the median seconds of "
-    "each rule are divided equally among its steps.",
+    "the repetitions and, shaded, their range; against steps, and against seconds. For the latter the median seconds "
+    "of each rule are divided equally among its steps.",
     alt="Two columns of panels with one falling curve for each step rule. The paper's fixed step falls slowest at "
     "first or levels off highest; L-BFGS falls steepest within the first hundred steps, and in a fraction of the time.",
 )

@@ -334,7 +334,8 @@ def better(table: pd.DataFrame, p: PredictionParameters) -> str:
         lower = [f"{name} ({number(error)})" for name, error in row.items() if error < ours]
         if lower:
             sentences.append(f"on {title} ({number(ours)}) " + ", ".join(lower))
-    return "Lower median errors than that of the estimator (in parentheses): " + ("; ".join(sentences) or "no other model") + "."
+    found = "; ".join(sentences) or "no other model"
+    return f"Lower median errors than that of the estimator (in parentheses): {found}."
 
 
 def lowest(table: pd.DataFrame, p: PredictionParameters) -> pd.DataFrame:

@@ -179,8 +179,8 @@ def greedy(kernel: Kernel, data: NDArray[Any], n: int, rng: np.random.Generator)
     That is the data point with the largest residual :math:`K(x,x)-\hat K(x,x)`, the first of several. Nothing is drawn
     at random. Points far from all others come early, so outliers are chosen first.
 
-    Cost: O(Nn²) time; a factor of n × N numbers is stored. Once every residual is 0 to rounding, unused points follow in
-    their order.
+    Cost: O(Nn²) time; a factor of n × N numbers is stored. Once every residual is 0 to rounding, unused points follow
+    in their order.
 
     Reference: S. Fine and K. Scheinberg, *Efficient SVM training using low-rank kernel representations*, JMLR 2, 2001.
     """
