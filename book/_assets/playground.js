@@ -51,7 +51,7 @@
     return state.start === "k-means" ? nystrom.kMeans(POINTS, drawn) : drawn;
   }
 
-  function reset(words = "Press Play, or take hold of a landmark.") {
+  function reset(words = "Press Play, or drag a landmark.") {
     state.sample = startingSample();
     state.trails = Array.from({length: state.n}, (_, k) => [state.sample[2 * k], state.sample[2 * k + 1]]);
     state.steps = 0;
