@@ -17,8 +17,6 @@ from ..wording import PLAIN, duration
 from .base import DASK, JOBS, Command, folder_option, table, tell
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ..chapters import Chapter
 
 RUNS = Path("runs")
@@ -83,6 +81,7 @@ def run(
       nystrom run abalone -p rho=2 --out runs/mine --resume
     """
     from ..chapters import chapter
+    from ..notebook.execute import execute
 
     this = chapter(name)
     values = _split(pairs)
@@ -91,7 +90,7 @@ def run(
         raise ConfigurationError("--resume", "needs --out, the folder of the run to continue.")
     began = time.monotonic()
     folder = out or _next_folder(this.name)
-    _execute(this, values, folder, profile=profile, jobs=jobs, dask=dask, resume=resume)
+    execute(this, values, folder, profile=profile, jobs=jobs, dask=dask, resume=resume)
     click.echo(f"{this.title}: done in {duration(time.monotonic() - began)}.\n{folder / this.name}.html")
 
 
@@ -120,6 +119,8 @@ def sweep(
       nystrom sweep bigaussian --profile quick -p rho=1,16 -p seed=1,2       four runs
       nystrom sweep bigaussian --profile smoke -p 'n=[5],[5,10]'             lists
     """
+    import pandas as pd
+
     from ..chapters import chapter
 
     this = chapter(name)
@@ -137,7 +138,7 @@ def sweep(
         target = folder / re.sub(r"[^\w.+=-]+", "_", label)
         try:
             _run_or_keep(this, one.to_plain(), target, jobs=jobs, dask=dask)
-        except Interrupted:
+        except KeyboardInterrupt:
             raise Interrupted(f"Stopped: the same command with --out {folder} continues with {label}.") from None
         except CompanionError as error:
             tell(" ".join(str(error).split()))
@@ -145,8 +146,9 @@ def sweep(
             continue
         rows += [{**{key: str(value) for key, value in given.items()}, **row} for row in _summary(target / "results")]
     if rows:
-        write_text(folder / "sweep.csv", _frame(rows).to_csv(index=False))
-        click.echo(f"{_frame(rows).to_string(index=False, float_format='{:.4g}'.format)}\n\n{folder / 'sweep.csv'}")
+        frame = pd.DataFrame(rows)
+        write_text(folder / "sweep.csv", frame.to_csv(index=False))
+        click.echo(f"{frame.to_string(index=False, float_format='{:.4g}'.format)}\n\n{folder / 'sweep.csv'}")
     if failed:
         raise CompanionError(f"{len(failed)} of {len(runs)} runs failed: {'; '.join(failed)}.")
 
@@ -192,22 +194,13 @@ def _next_folder(name: str) -> Path:
     return folder
 
 
-def _execute(this: Chapter, values: dict[str, Any], folder: Path, **how: Any) -> None:
-    from ..notebook.execute import execute
-
-    try:
-        execute(this, values, folder, **how)
-    except KeyboardInterrupt:
-        raise Interrupted(f"Stopped: finished work is stored; --out {folder} --resume continues this run.") from None
-
-
 def _run_or_keep(this: Chapter, parameters: dict[str, Any], folder: Path, **how: Any) -> None:
     """Run a chapter, unless the folder holds this run finished."""
-    from ..notebook.execute import read_record
+    from ..notebook.execute import execute, read_record
 
     record = read_record(folder)
     if record is None or record["status"] != "finished" or record["parameters"] != parameters:
-        _execute(this, parameters, folder, resume=record is not None, **how)
+        execute(this, parameters, folder, resume=record is not None, **how)
 
 
 def _summary(folder: Path) -> list[dict[str, Any]]:
@@ -224,9 +217,3 @@ def _summary(folder: Path) -> list[dict[str, Any]]:
                 row[f"{name} before"], row[f"{name} after"] = change(results, quantity).medians
         rows.append(row)
     return rows
-
-
-def _frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
-    import pandas as pd
-
-    return pd.DataFrame(rows)

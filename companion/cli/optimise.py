@@ -133,9 +133,11 @@ def optimise(
     """
     plot = None if no_plot else plot or out.with_suffix(".svg")
     _check_outputs(options["file"], out, plot)
+    from ..running.cluster import connection
+
     request = _request(options, exact=options.pop("exact") or dask is not None)
     try:
-        with _cluster(dask) as client:
+        with connection(dask) if dask is not None else nullcontext() as client:
             optimised, report = _optimised(request, jobs, client)
     except ConfigurationError:
         raise
@@ -194,13 +196,6 @@ def _is_number(text: str) -> bool:
 
 
 # -- computing -------------------------------------------------------------------------------------------------
-
-
-def _cluster(address: str | None) -> Any:
-    """A client of the cluster, or None."""
-    from ..running.cluster import connection
-
-    return nullcontext() if address is None else connection(address)
 
 
 @contextmanager

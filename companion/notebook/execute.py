@@ -78,7 +78,7 @@ def execute(
             run_notebook(this, settings, target, progress=progress)
     except KeyboardInterrupt:
         record("interrupted")
-        raise Interrupted(f"Stopped: finished work is stored in {folder}.") from None
+        raise Interrupted(f"Stopped: finished work is stored; --out {folder} --resume continues this run.") from None
     except ChapterError as error:
         record("failed", reason=str(error))
         raise

@@ -96,7 +96,6 @@ class Page:
         *,
         recompute: int = 3,
         about: str = "",
-        quiet: bool = False,
         check: Callable[[Results], str] | None = None,
     ) -> Results:
         """The results of an experiment: stored ones, of which some are recomputed and compared, or computed now.
@@ -109,29 +108,14 @@ class Page:
             The number of stored repetitions to recompute.
         about : str
             The experiment in words, for the table at the foot.
-        quiet : bool
-            Leave it out of that table.
         check : callable, optional
             Another check of stored results, where a repetition takes too long. It returns what was recomputed.
         """
-        from ..running.stored import find
-
-        stored = find(experiment, RESULTS)
-        if stored is None:
-            results, again = self._compute(experiment), ""
-            name = f"{experiment.data.kind}-n{experiment.n}-{experiment.fingerprint[:8]}"
-        else:
-            results, name = stored.results, stored.name
-            again = stored.verified(recompute, self.jobs) if check is None else check(results)
-            self._stored.setdefault(_made(results), []).append(stored.name)
-        if self.folder is not None:
-            results.save(self.folder / "results" / f"{name}.parquet")
-        self._results.append(results)
-        if not quiet:
-            origin = "stored" if stored else "computed in this run"
-            if results.stand_in:
-                origin += ", on a stand-in for the data"
-            self._origins.append([about or name, f"{experiment.m:,} {origin}", again])
+        results, stored, again = self._find_or_compute(experiment, recompute, check)
+        origin = "stored" if stored else "computed in this run"
+        if results.stand_in:
+            origin += ", on a stand-in for the data"
+        self._origins.append([about or stored or experiment.data.kind, f"{experiment.m:,} {origin}", again])
         return results
 
     def several(
@@ -144,9 +128,8 @@ class Page:
         results, stored, checked = {}, 0, 0
         for key, experiment in experiments.items():
             count = recompute if key in again else 0
-            known = sum(map(len, self._stored.values()))
-            results[key] = self.results(experiment, recompute=count, quiet=True)
-            if sum(map(len, self._stored.values())) > known:
+            results[key], name, _ = self._find_or_compute(experiment, count)
+            if name:
                 stored, checked = stored + 1, checked + (count > 0)
         computed = len(results) - stored
         origins = [f"{stored} stored"] * (stored > 0) + [f"{computed} computed in this run"] * (computed > 0)
@@ -158,6 +141,25 @@ class Page:
     def add_origin(self, what: str, repetitions: str, again: str) -> None:
         """Add a line to the table at the foot: stored results that are not those of an experiment."""
         self._origins.append([what, repetitions, again])
+
+    def _find_or_compute(
+        self, experiment: Experiment, recompute: int, check: Callable[[Results], str] | None = None
+    ) -> tuple[Results, str, str]:
+        """The results, the name of stored ones, and which repetitions of these were recomputed."""
+        from ..running.stored import find
+
+        stored = find(experiment, RESULTS)
+        if stored is None:
+            results, name, again = self._compute(experiment), "", ""
+        else:
+            results, name = stored.results, stored.name
+            again = stored.verified(recompute, self.jobs) if check is None else check(results)
+            self._stored.setdefault(_made(results), []).append(name)
+        if self.folder is not None:
+            file = name or f"{experiment.data.kind}-n{experiment.n}-{experiment.fingerprint[:8]}"
+            results.save(self.folder / "results" / f"{file}.parquet")
+        self._results.append(results)
+        return results, name, again
 
     def _compute(self, experiment: Experiment) -> Results:
         from ..running.runner import run
