@@ -158,15 +158,20 @@ def _written(annotation: Any) -> Any:
 
 def leave_types(app: Sphinx, env: Any, node: Any, content: nodes.Node) -> nodes.Node | None:
     """A type of a signature that is documented elsewhere, such as NumPy's, is no link."""
-    above = node.parent
-    while above is not None and not isinstance(above, addnodes.desc_signature):
-        above = above.parent
-    return None if above is None else content
+    return content if _is_inside(node, addnodes.desc_signature) else None
+
+
+def _is_inside(node: nodes.Node, *kinds: type[nodes.Node]) -> bool:
+    while (node := node.parent) is not None:
+        if isinstance(node, kinds):
+            return True
+    return False
 
 
 # -- typography ------------------------------------------------------------------------------------------------
 
 _STOPS = re.compile(r"[.,;:!?)’”]+")
+_VERBATIM = (nodes.literal, nodes.FixedTextElement, nodes.math, nodes.math_block, nodes.raw)
 
 
 class Typography(SphinxPostTransform):
@@ -180,7 +185,7 @@ class Typography(SphinxPostTransform):
             _keep_stops(formula)
         for text in list(self.document.findall(nodes.Text)):
             pieces = _SUBSCRIPT.split(unbroken(text))
-            if pieces != [text] and not _verbatim(text):
+            if pieces != [text] and not _is_inside(text, *_VERBATIM):
                 low = [nodes.subscript("", piece) if k % 2 else nodes.Text(piece) for k, piece in enumerate(pieces)]
                 text.parent.replace(text, low)
 
@@ -191,15 +196,6 @@ def _keep_stops(formula: nodes.math) -> None:
     if isinstance(after, nodes.Text) and (match := _STOPS.match(after)):
         together = nodes.inline("", "", formula.deepcopy(), nodes.Text(match[0]), classes=["unbroken"])
         parent[place : place + 2] = [together, nodes.Text(after[match.end() :])]
-
-
-def _verbatim(node: nodes.Node) -> bool:
-    above = node.parent
-    while above is not None:
-        if isinstance(above, (nodes.literal, nodes.FixedTextElement, nodes.math, nodes.math_block, nodes.raw)):
-            return True
-        above = above.parent
-    return False
 
 
 class CodeBelow(SphinxPostTransform):
