@@ -21,11 +21,6 @@ def test_rho_sets_the_width(name: str) -> None:
     assert 0 < narrow < 0.3 < 0.6 < wide < 1
 
 
-def test_unknown_kernel_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"kernel is 'gausian' \(did you mean 'gaussian'\?\); it must be one of"):
-        kernel_by_name("gausian", 1.0)
-
-
 def test_the_library_knows_these_names() -> None:
     """Catches a start or method that the library has and the companion does not offer."""
     data = nl.datasets.bigaussian(N=20).X
