@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import pdist
 
 from . import _validation as check
 from ._validation import Array
@@ -53,8 +54,6 @@ def median_rho(data: ArrayLike | Source, seed: int | None = 0) -> float:
 
 def unchecked_rho(data: NDArray[Any] | Source, seed: int | None = 0) -> float:
     """The same, even if it is out of the range of a kernel's ρ."""
-    from scipy.spatial.distance import pdist
-
     points = subsample(data, _MAX_POINTS, seed)
     squared = pdist(points - points.mean(axis=0), "sqeuclidean")
     positive = squared[squared > 0.0]

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
 from scipy.sparse import issparse
 
 from .._threads import limit_blas_threads
@@ -89,8 +90,6 @@ def _normalization(factor: Array, pivots: NDArray[np.int64], n: int) -> Array:
 
 
 def _solve(lower: Array, right: Array) -> Array:
-    from scipy.linalg import solve_triangular
-
     solved: Array = solve_triangular(lower, right, lower=True, check_finite=False) if len(lower) else right
     return solved
 

@@ -112,14 +112,7 @@ def _of_name(name: str, given: dict[str, Any], features: int) -> Kernel | None:
 
 
 def _of_gaussian_process(kernel: Any) -> Kernel | None:
-    """The library's kernel for one of ``sklearn.gaussian_process.kernels`` with one length scale, or None.
-
-    Examples
-    --------
-    >>> from sklearn.gaussian_process.kernels import RBF
-    >>> _of_gaussian_process(RBF(2.0))
-    Gaussian(rho=0.125)
-    """
+    """The library's kernel for one of ``sklearn.gaussian_process.kernels`` with one length scale, or None."""
     length = getattr(kernel, "length_scale", None)
     if length is None or np.size(length) != 1:
         return None

@@ -146,15 +146,7 @@ def largest_diagonal(kernel: Kernel, source: Source) -> float:
 
 
 def mean_above(total: float, m: int, N: int, risk: float) -> float:
-    """A lower confidence bound of the mean of N numbers in [0, 1], m of which, drawn at random, add up to ``total``.
-
-    Examples
-    --------
-    >>> round(mean_above(300.0, 1000, 1_000_000, 0.05), 3)
-    0.271
-    >>> mean_above(300.0, 1000, 1000, 0.05)
-    0.299
-    """
+    """A lower confidence bound of the mean of N numbers in [0, 1], m of which, drawn at random, add up to ``total``."""
 
     def rejected(k: int) -> bool:
         """Whether a sum of at most k would be too small for what was drawn."""
@@ -173,13 +165,7 @@ def mean_above(total: float, m: int, N: int, risk: float) -> float:
 
 
 def mean_below(total: float, m: int, N: int, risk: float) -> float:
-    """An upper confidence bound of the same mean: that of the numbers 1 − x is bounded from below.
-
-    Examples
-    --------
-    >>> round(mean_below(300.0, 1000, 1_000_000, 0.05), 3)
-    0.33
-    """
+    """An upper confidence bound of the same mean: that of the numbers 1 − x is bounded from below."""
     return 1.0 - mean_above(m - total, m, N, risk)
 
 

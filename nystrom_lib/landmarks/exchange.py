@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
 
 from .._threads import limit_blas_threads
 from .._validation import Array
@@ -98,8 +99,6 @@ def removal_costs(kernel: Kernel, sample: Array, points: Array) -> tuple[Array, 
 
     None where the kernel matrix of the landmarks has no Cholesky factor.
     """
-    from scipy.linalg import solve_triangular
-
     W = kernel.matrix(sample)
     np.fill_diagonal(W, np.diag(W) * (1.0 + _RIDGE))
     try:

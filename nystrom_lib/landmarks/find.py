@@ -51,8 +51,7 @@ _ENDING = 5e-4  # seconds it takes to end a descent, besides computing its error
 _LOOK = 0.2  # seconds between two calls of ``watch``, which may take a twentieth of the time
 
 
-Problem = tuple[Kernel, Source, float]
-"""Kernel, data and confidence level."""
+Problem = tuple[Kernel, Source, float]  #: kernel, data and confidence level
 
 
 @dataclass(frozen=True)
@@ -337,15 +336,13 @@ class Search:
         """Landmarks that predict targets."""
         if not self.kernel.radial:
             raise ValueError(f"kernel is {self.kernel!r}; it must be radial, a function of the distance.")
-        start = "kmeans" if isinstance(start, str) and start == "auto" else start
-        given = None if isinstance(start, str) else self.given_start(start)
-        if isinstance(start, str):
-            check.choice("start", start, ("auto", *STARTS), ", or points")
+        given = self.given_start(start)
+        name = "" if given is not None else "kmeans" if start == "auto" else str(start)
 
         def begin(points: NDArray[Any], n: int) -> Array:
             if given is not None:
                 return given[:n]
-            return STARTS[str(start)].draw(self.kernel, points, n, self.for_start).points.astype(np.float64)
+            return STARTS[name].draw(self.kernel, points, n, self.for_start).points.astype(np.float64)
 
         search = supervised.Search(
             self.kernel, self.n, self.for_validation, begin, np.ones(self.data.shape[1]), iterations=iterations,
@@ -353,7 +350,7 @@ class Search:
         )  # fmt: skip
         Y = targets if self.numbers is None else targets[self.numbers]
         found = supervised.find(search, supervised.Points(self.data, Y))
-        how = "at the points given" if given is not None else f"at a sample chosen by {start!r}"
+        how = "at the points given" if given is not None else f"at a sample chosen by {name!r}"
         self.reasons += ["A descent on 'prediction': targets are given.", f"Begun {how}.", *search.reasons]
         return self.landmarks(
             found.model.sample, "prediction", found.start_error, found.error, found.model.steps, found.start.sample
@@ -405,19 +402,25 @@ class Search:
 
     def begin(self, start: str | ArrayLike, method: str, seconds: float | None) -> tuple[float, Drawn]:
         """Where to begin, and the error there."""
+        given = self.given_start(start)
+        if given is not None:
+            self.reasons.append("The descent starts from the points given.")
+            return self.measured(Drawn(given, None))
+        if start == "auto" and method == "trace":
+            return self.better_start(seconds)
+        start = "uniform" if start == "auto" else str(start)
+        self.reasons.append(f"The descent starts from a sample chosen by {start!r}.")
+        return self.drawn(start)
+
+    def drawn(self, name: str) -> tuple[float, Drawn]:
+        """The points that a start chooses, and the error there."""
+        return self.measured(STARTS[name].draw(self.kernel, self.data, self.n, self.for_start))
+
+    def given_start(self, start: str | ArrayLike) -> Array | None:
+        """The points to begin at, or None where ``start`` is a name."""
         if isinstance(start, str):
             check.choice("start", start, ("auto", *STARTS), ", or points")
-            if start == "auto" and method == "trace":
-                return self.better_start(seconds)
-            start = "uniform" if start == "auto" else start
-            self.reasons.append(f"The descent starts from a sample chosen by {start!r}.")
-            return self.measured(STARTS[start].draw(self.kernel, self.data, self.n, self.for_start))
-        points = self.given_start(start)
-        self.reasons.append("The descent starts from the points given.")
-        return self.measured(Drawn(points, None))
-
-    def given_start(self, start: ArrayLike) -> Array:
-        """The points to begin at."""
+            return None
         points = check.float_points("start", start, dimension=self.data.shape[1])
         if len(points) != self.n:
             raise ValueError(f"start has {len(points)} points; it must have n = {self.n}.")
@@ -461,7 +464,7 @@ class Search:
 
     def choose(self, method: str) -> Landmarks:
         """Points without a descent."""
-        error, drawn = self.measured(STARTS[method].draw(self.kernel, self.data, self.n, self.for_start))
+        error, drawn = self.drawn(method)
         self.reasons.extend((f"Chosen by {method!r}, as asked.", *self.caveats))
         return self.landmarks(drawn.points, method, error, error, indices=drawn.indices)
 

@@ -183,9 +183,7 @@ class ToleranceSearch:
         """A descent of a share of the usual length, with its error on the points that compare samples."""
         search = self.base.with_number(n)
         if self.method in STARTS:
-            error, drawn = search.measured(
-                STARTS[self.method].draw(search.kernel, search.data, search.n, search.for_start)
-            )
+            error, drawn = search.drawn(self.method)
             return Attempt(drawn.points, error, math.inf, self.method, (), drawn.points, error, 0)
         seconds = None if self.seconds is None else share / 2.0 * max(self.seconds - self.base.elapsed(), 1e-6)
         iterations = None if self.iterations is None else math.ceil(share * self.iterations)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 from ... import _validation as check
 from ..._core.trace import FIRST_RIDGE, LEAST_PIVOT
@@ -65,8 +67,6 @@ class WeightedSKD(Discrepancy):
 
     def weights(self, sample: ArrayLike) -> Array:
         """The best weights; of landmarks that say the same, all but one have weight 0."""
-        from scipy.linalg import solve_triangular
-
         sample = self.checked(sample)
         g, _ = PairSums(self.kernel, self.data, sample, among=False).of_each()
         half, factor, pivots = self._half(sample, g)
@@ -78,8 +78,6 @@ class WeightedSKD(Discrepancy):
     @limit_blas_threads
     def _half(self, sample: Array, g: Array) -> tuple[Array, Array, NDArray[np.int64]]:
         """L⁻¹g for the pivoted factor L of B, and that factor."""
-        from scipy.linalg import solve_triangular
-
         factor, pivots = pivoted_cholesky(self.kernel.squared(sample))
         check.finite("Σ K²(x, s)", g)
         half: Array = solve_triangular(factor, g[pivots], lower=True) if len(pivots) else np.empty(0)
@@ -116,8 +114,6 @@ class WeightedSKD(Discrepancy):
 
 def solve(B: Array, g: Array) -> Array:
     """B⁻¹g, with as much added to the diagonal as double precision needs; NaN where nothing helps."""
-    from scipy.linalg.lapack import dpotrf, dpotrs
-
     largest, ridge = float(B.diagonal().max()), 0.0
     if largest == 0.0:
         return np.zeros_like(g)
