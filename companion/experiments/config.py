@@ -24,7 +24,7 @@ class Record(Settings):
     """What to keep of some repetitions besides their numbers."""
 
     repetitions: tuple[int, ...] = setting((), at_least=0)
-    every: int = setting(0, at_least=0)  #: keep R at every so many steps, and at the last
+    every: int = setting(0, at_least=0)  #: steps between two values of R that are kept; the last one is kept as well
     path: bool = False  #: keep the landmarks at the same steps, too
 
     def check(self) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 
 class Axis(IntEnum):
-    """The sources of randomness. Numbers are for ever: results depend on them."""
+    """The sources of randomness. Do not renumber them: stored results depend on these values."""
 
     DATA = 0
     INITIAL_SAMPLE = 1

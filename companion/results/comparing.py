@@ -54,11 +54,6 @@ class Comparison:
         return f"The results {'agree' if self.agree else 'DIFFER'}.\n{shown}"
 
 
-def compare(found: Results, stored: Results) -> Comparison:
-    """Compare the repetitions that two sets of results have in common, within the stated tolerances."""
-    return Comparison(differences(found.outcomes, stored.outcomes, stored))
-
-
 def differences(found: Mapping[int, Outcome], stored: Mapping[int, Outcome], results: Results) -> pd.DataFrame:
     """The table of a comparison of outcomes, with the tolerances that the constants of ``results`` give."""
     common = sorted(set(found) & set(stored))

@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import joblib
 from threadpoolctl import threadpool_info
 
 from nystrom_lib.datasets import Dataset
@@ -20,7 +21,7 @@ from ..checkout import ROOT
 PACKAGES = ("numpy", "scipy", "numba", "llvmlite", "scikit-learn", "pandas", "pyarrow", "dask", "distributed")
 #: The folders whose code numbers depend on.
 _CODE = ("nystrom_lib", "companion")
-#: Where git finds them, a hook's above all, it looks there and not into the folder it is told.
+#: Variables, set in hooks above all, that make git ignore the folder that it is given.
 _ELSEWHERE = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE")
 
 
@@ -75,9 +76,7 @@ def version(package: str) -> str | None:
 
 def cores() -> int:
     """How many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    return int(joblib.cpu_count())
 
 
 def cpu_model() -> str:

@@ -89,7 +89,7 @@ class Results:
 
     @cached_property
     def curves(self) -> pd.DataFrame:
-        """R at every so many steps: columns repetition, iteration, R."""
+        """R along the recorded descents: columns repetition, iteration, R."""
         parts = [
             pd.DataFrame({"repetition": j, "iteration": curve[0].astype("int64"), "R": curve[1]})
             for j, outcome in self.outcomes.items()

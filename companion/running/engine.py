@@ -182,7 +182,7 @@ def _on_this_machine(function: Function, left: Mapping[str, Any], threads: int, 
 
     try:
         for name, piece in left.items():
-            yield *interruptible(partial(apply, name, function, piece, each, progress)), session
+            yield name, interruptible(partial(function, piece, progress), each), session
     finally:
         stopped.set()
 
@@ -211,12 +211,10 @@ def _in_processes(function: Function, pieces: Mapping[str, Any], jobs: int) -> I
             logger.warning("A worker process was killed; its piece is computed again.")
 
 
-def apply(
-    name: str, function: Function, piece: Any, threads: int = 1, progress: Callable[[int], None] | None = None
-) -> tuple[str, Any]:
-    """Compute one piece; give it with its name."""
+def apply(name: str, function: Function, piece: Any, threads: int = 1) -> tuple[str, Any]:
+    """Compute one piece in a worker, without progress; return it with its name."""
     with nl.threads(threads):
-        return name, function(piece, progress)
+        return name, function(piece, None)
 
 
 def _begin_worker(parent: int) -> None:
@@ -251,13 +249,17 @@ def closed(results: Any) -> Iterator[Any]:
             results.close()
 
 
-def interruptible(work: Callable[[], Value]) -> Value:
-    """Call ``work`` on another thread, so that Ctrl-C takes effect at once, however long a compiled call takes."""
+def interruptible(work: Callable[[], Value], threads: int) -> Value:
+    """Call ``work`` on another thread, so that Ctrl-C takes effect at once, however long a compiled call takes.
+
+    ``threads`` is the number of threads that compiled code may use in it.
+    """
     result: Future[Value] = Future()
 
     def task() -> None:
         try:
-            result.set_result(work())
+            with nl.threads(threads):
+                result.set_result(work())
         except BaseException as error:
             result.set_exception(error)
 

@@ -33,7 +33,7 @@ class Progress:
             self._bar.close()
 
     def reach(self, done: int, steps: int = 0) -> None:
-        """Show that so many are done, and the steps of the one under way."""
+        """Show that ``done`` pieces are done, and the steps of the piece under way."""
         now, step = time.monotonic(), f"step {steps:,}" if steps else ""
         if self._bar is not None:
             self._bar.set_postfix_str(step, refresh=False)

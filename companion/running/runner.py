@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
-
-import nystrom_lib as nl
 
 from ..atomic_write import without_temporary
 from ..errors import ConfigurationError, DataMismatchError, Interrupted
@@ -90,12 +88,14 @@ def run(
     threads = provenance.cores() if threads is None else threads
     if threads < 1:
         raise ConfigurationError("threads", f"is {threads}; it must be at least 1.")
-    dataset = interruptible(lambda: load_data(experiment))
+    dataset = interruptible(lambda: load_data(experiment), threads)
     place = Path(folder) / f"{experiment.data.kind}-{experiment.series[:16]}-{dataset.sha256[:8]}"
     try:
         constants = load(place, _CONSTANTS)
         if constants is None:
-            constants = _shared_constants(experiment, dataset.sha256, known) or _constants(experiment, dataset, threads)
+            constants = _shared_constants(experiment, dataset.sha256, known) or interruptible(
+                lambda: prepare(experiment, dataset).constants, threads
+            )
             store(place, _CONSTANTS, constants)
         pieces = compute(
             Repetition(experiment, dataset.sha256, tuple(constants.items())),
@@ -123,14 +123,6 @@ def run(
             "sessions": sessions(pieces),
         },
     )
-
-
-def _constants(experiment: Experiment, dataset: nl.datasets.Dataset, threads: int) -> Mapping[str, float]:
-    def work() -> Mapping[str, float]:
-        with nl.threads(threads):
-            return prepare(experiment, dataset).constants
-
-    return interruptible(work)
 
 
 def _shared_constants(experiment: Experiment, sha256: str, folders: Iterable[Path]) -> dict[str, float] | None:

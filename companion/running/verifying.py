@@ -10,8 +10,7 @@ import pandas as pd
 import nystrom_lib as nl
 
 from ..errors import ConfigurationError, VerificationError
-from ..experiments.outcome import Outcome
-from ..experiments.protocol import Problem, load_data, prepare, repetition
+from ..experiments.protocol import load_data, prepare, repetition
 from ..results import provenance
 from ..results.comparing import Comparison, differences, row
 from ..results.table import Results
@@ -53,7 +52,8 @@ def verify(
             f"{stored.provenance['data']['name']} with {stored.provenance['data']['sha256'][:16]}…."
         )
     problem = prepare(experiment, dataset, None if constants else stored.constants)
-    table = differences(recompute(problem, chosen, threads), stored.outcomes, stored)
+    again = interruptible(lambda: {j: repetition(problem, j) for j in chosen}, threads or provenance.cores())
+    table = differences(again, stored.outcomes, stored)
     if constants:
         found = problem.constants
         rows = [row(name, "constant", [(-1, found[name], known)], stored) for name, known in stored.constants.items()]
@@ -61,18 +61,8 @@ def verify(
     return Comparison(table)
 
 
-def recompute(problem: Problem, repetitions: Iterable[int], threads: int | None = None) -> dict[int, Outcome]:
-    """Compute repetitions one after the other in this process, each on all threads."""
-
-    def work() -> dict[int, Outcome]:
-        with nl.threads(threads or provenance.cores()):
-            return {j: repetition(problem, j) for j in repetitions}
-
-    return interruptible(work)
-
-
 def some_of(there: list[int], most: int, seed: int | None = None) -> list[int]:
-    """At most so many of them: drawn from a seed, or spread evenly from the first to the last."""
+    """At most ``most`` of the repetitions, drawn from a seed or spread evenly from the first to the last."""
     count = min(most, len(there))
     if seed is not None:
         return sorted(np.random.default_rng(seed).choice(there, count, replace=False).tolist())

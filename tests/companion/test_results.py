@@ -8,7 +8,7 @@ import pytest
 
 from companion.errors import DamagedResultsError, VerificationError
 from companion.experiments.outcome import Outcome
-from companion.results.comparing import compare
+from companion.results.comparing import Comparison, differences
 from companion.results.table import Results
 from companion.running.runner import run
 from companion.running.verifying import verify
@@ -55,6 +55,10 @@ def test_what_is_not_a_results_file(tmp_path: Path, content: bytes) -> None:
 
 
 # -- comparing -------------------------------------------------------------------------------------------------
+
+
+def compare(found: Results, stored: Results) -> Comparison:
+    return Comparison(differences(found.outcomes, stored.outcomes, stored))
 
 
 def test_equal_results_agree(results: Results, tmp_path: Path) -> None:
