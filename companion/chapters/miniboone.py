@@ -201,7 +201,8 @@ def origin(stored: Mapping[str, Any], sample: str | None) -> tuple[str, str, str
     again = "not recomputed: the sample is absent" if sample is None else real_rows.check(stored, Path(sample))
     data, about = stored["data"][real_rows.REAL], stored["about"]
     where = f"computed on {about['started'][:10]}, {about['cpu']}, commit {about['commit'][:10]}"
-    return f"Real rows: {data['source'].partition(';')[0]}", f"{real_rows.SPLITS} splits stored, {where}", again
+    file, _, digest = data["source"].partition(";")[0].partition(", sha256 ")
+    return f"Real rows: {file}, sha256 {digest[:16]}…", f"{real_rows.SPLITS} splits stored, {where}", again
 
 
 # -- Figure 5 --------------------------------------------------------------------------------------------------
