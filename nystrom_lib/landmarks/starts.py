@@ -340,7 +340,12 @@ def initial_sample(kernel: Kernel, data: ArrayLike, n: int, method: str = "unifo
 def initial_indices(kernel: Kernel, data: ArrayLike, n: int, method: str = "uniform", *, seed: Any = None) -> Indices:
     """The indices of the points of :func:`~nystrom_lib.initial_sample`, for the methods that choose data points.
 
-    They are in the order the points were chosen. The parameters are the same.
+    The parameters are the same.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        The indices, in the order in which the points were chosen.
 
     Examples
     --------

@@ -50,7 +50,7 @@ def test_the_figures_of_the_paper_keep_their_numbers(pages: Pages) -> None:
 
 #: Several sections in a row, of which the first is said to be the paper's.
 ROW = re.compile(r"([Pp]aper §[\d.–]+)(?:(?:,| and|, and) §[\d.–]+)+")
-OLD = re.compile(r"(?<![Pp]aper )§ ?\d|\bSections? \d|(?<!paper['’]s )\bFigures? \d+\b(?!\.\d)")
+OLD = re.compile(r"(?<![Pp]aper )(?<!paper \()(?<!\bits )§ ?\d|\bSections? \d|(?<!paper['’]s )\bFigures? \d+\b(?!\.\d)")
 
 
 def old_forms(page: Tag) -> list[str]:
