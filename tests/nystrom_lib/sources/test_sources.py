@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import pickle
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -324,6 +325,18 @@ def test_a_pipe_is_refused(tmp_path: Path) -> None:
     """Catches a call that waits for ever."""
     os.mkfifo(tmp_path / "pipe.npy")
     refused(lambda: nl.open_data(tmp_path / "pipe.npy"), "it must be a regular file or a folder")
+
+
+def test_a_header_that_promises_more_than_the_file_has(tmp_path: Path) -> None:
+    """Catches memory for the names of 10⁸ columns, taken before the size of the file is compared with its header."""
+    with open(tmp_path / "wide.npy", "wb") as file:
+        np.lib.format.write_array_header_1_0(file, {"descr": "<f8", "fortran_order": False, "shape": (2, 10**8)})
+        file.write(bytes(100))
+    tracemalloc.start()
+    refused(lambda: nl.open_data(tmp_path / "wide.npy"), "or it is damaged or cut short")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 1e7
 
 
 def test_values_and_columns_that_cannot_be_used() -> None:
