@@ -155,6 +155,12 @@ def between(quotients: pd.Series) -> str:
     return f"between {low} and {high}"
 
 
+def counted(problems: Sequence[str]) -> str:
+    """The number of some problems, with their titles."""
+    titles = listed([f"“{PROBLEMS[name].title}”" for name in problems])
+    return f"{len(problems)} ({titles})" if titles else "none"
+
+
 def advice(table: pd.DataFrame, budgets: Sequence[float]) -> str:
     """Questions that users ask, answered from the medians."""
     shortest, longest = min(budgets), max(budgets)
@@ -162,8 +168,8 @@ def advice(table: pd.DataFrame, budgets: Sequence[float]) -> str:
     without = [name for name in SIMPLEST if name not in DESCENTS]
     common = winners(table, longest, without).value_counts()
     middle = sorted(budgets)[len(budgets) // 2]
-    lower = (at_budget(table, longest)["radial"] / at_budget(table, middle)["radial"]).lt(0.99)
-    titles = listed([f"“{PROBLEMS[str(name)].title}”" for name in lower.index[lower]])
+    change = at_budget(table, longest)["radial"] / at_budget(table, middle)["radial"]
+    lower, higher = (counted(list(map(str, change.index[some]))) for some in (change < 0.99, change > 1.01))
     return "\n\n".join(
         (
             f"**Is it worth waiting {longest:g} s rather than {shortest:g} s?** The additional time lowers the error "
@@ -172,7 +178,7 @@ def advice(table: pd.DataFrame, budgets: Sequence[float]) -> str:
             f"{between(last['radial'] / last['trace'])} times that of the trace descent. (The two differ in their "
             "starts and step rules, too; [chapter 9](09_objectives.ipynb) compares the objectives with one start and "
             f"one optimiser.) Given {longest:g} s in place of {middle:g} s, the descent on $R$ lowers the median error "
-            f"by more than 1 % on {lower.sum()} of {len(lower)} problems{': ' if lower.any() else ''}{titles}.",
+            f"by more than 1 % on {lower} of {len(change)} problems and raises it by more than 1 % on {higher}.",
             f"**How good is the weighted SKD?** Within {longest:g} s its error is "
             f"{between(last['weighted'] / last['trace'])} times that of the trace descent.",
             "**Is a method without a descent good enough?** The best of them leaves "

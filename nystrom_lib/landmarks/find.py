@@ -350,8 +350,9 @@ class Search:
         )  # fmt: skip
         Y = targets if self.numbers is None else targets[self.numbers]
         found = supervised.find(search, supervised.Points(self.data, Y))
-        how = "at the points given" if given is not None else f"at a sample chosen by {name!r}"
-        self.reasons += ["A descent on 'prediction': targets are given.", f"Begun {how}.", *search.reasons]
+        how = "the points given" if given is not None else f"a sample chosen by {name!r}"
+        first = f"The descent starts from {how}."
+        self.reasons += ["A descent on 'prediction': targets are given.", first, *search.reasons]
         return self.landmarks(
             found.model.sample, "prediction", found.start_error, found.error, found.model.steps, found.start.sample
         )
