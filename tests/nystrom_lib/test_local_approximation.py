@@ -9,8 +9,8 @@ import pytest
 
 import nystrom_lib as nl
 from nystrom_lib import _memory, approximation, local_approximation
+from nystrom_lib.landmarks import cholesky
 from nystrom_lib.landmarks import find as landmarks_module
-from nystrom_lib.landmarks.starts import cholesky
 from tests.bits import digest
 from tests.cases import Floats, cloud, pair
 
