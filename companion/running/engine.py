@@ -218,7 +218,8 @@ def apply(name: str, function: Function, piece: Any, threads: int = 1) -> tuple[
 
 
 def _begin_worker(parent: int) -> None:
-    """Let a worker end when its parent does, even if that was killed."""
+    """Let a worker ignore Ctrl-C, and end when its parent does, even if that was killed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def follow() -> None:
         while os.getppid() == parent:
@@ -230,12 +231,23 @@ def _begin_worker(parent: int) -> None:
 
 @contextmanager
 def _without_ctrl_c() -> Iterator[None]:
-    """Defer Ctrl-C here, and forever in the processes that are started meanwhile."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    """Defer Ctrl-C until the end, and block it in the processes that are started meanwhile.
+
+    The handler is replaced as well, because multiprocessing unblocks the signal when it starts its resource tracker.
+    """
+    pressed: list[int] = []
+    handler: Any = None
+    if threading.current_thread() is threading.main_thread():
+        handler = signal.signal(signal.SIGINT, lambda number, frame: pressed.append(number))
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+        if handler is not None:
+            signal.signal(signal.SIGINT, handler)
+    if pressed:
+        raise KeyboardInterrupt
 
 
 @contextmanager

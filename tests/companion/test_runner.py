@@ -197,7 +197,11 @@ def test_ctrl_c_ends_it_and_says_how_to_go_on(tmp_path: Path, root: Path, m: int
         if m > 1:
             small.wait_until(lambda: len(members(process.pid)) > 2)
         os.killpg(process.pid, signal.SIGINT)
-        output, _ = process.communicate(timeout=60)  # which also waits for every process that holds the pipe
+        try:
+            output, _ = process.communicate(timeout=60)  # which also waits for every process that holds the pipe
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
     assert process.returncode == 130
     assert re.search(rf"Stopped: 0 of {m} repetitions are stored in .*; the same call continues from there\.", output)
 
