@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._core import pairs, profiles, tiles
-from ._threads import thread_pool
+from ._threads import call, thread_pool
 from ._validation import Array, as_writable
 from .kernels import Kernel
 
@@ -136,12 +136,12 @@ class PairSums:
                 first_part, self.centre, *self._sizes, step, *self._buffers,
             )  # fmt: skip
             if parallel.threads == 1 or parts == 1:
-                taken, norm, total = pairs.run(0, parts, 1, 0, iterations, todo, *arguments)
+                taken, norm, total = call(pairs.run, 0, parts, 1, 0, iterations, todo, *arguments)
                 return taken, norm, total
             taken, norm, total = 0, 0.0, 0.0
             while taken < iterations:
                 parallel(pairs.run, parts, taken, 1, todo & ~(pairs.ADD | pairs.MOVE), *arguments)
-                more, norm, total = pairs.run(parts, parts, 1, taken, 1, todo & ~pairs.SLOPES, *arguments)
+                more, norm, total = call(pairs.run, parts, parts, 1, taken, 1, todo & ~pairs.SLOPES, *arguments)
                 taken += more
                 if more < 1:
                     break

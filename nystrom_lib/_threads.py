@@ -71,25 +71,24 @@ class ParallelLoop:
     def __call__(self, function: Callable[..., object], count: int, *arguments: object) -> None:
         """Call ``function(first, count, step, *arguments)``, which does the items ``range(first, count, step)``.
 
-        The present thread makes the last of these calls. The main thread makes none: an exception that a signal handler
-        raises there, while numba converts a function's arguments, is replaced by numba with another.
+        The present thread makes the last of these calls, unless it is the main one, as for :func:`call`.
         """
         threads = max(1, min(self.threads, count))
         here = threading.current_thread() is not threading.main_thread()
         calls = [_Call(function, (i, count, threads, *arguments)) for i in range(threads - here)]
-        _start_workers(len(calls))
-        try:
-            for call in calls:
-                _tasks.put(call)
-            if here:
-                function(threads - 1, count, threads, *arguments)
-        except BaseException:
-            _wait([call for call in calls if not call.claim.acquire(blocking=False)])  # those not begun will not begin
-            raise
-        _wait(calls)
-        for call in calls:
-            if call.error is not None:
-                raise call.error
+        _make(calls, (lambda: function(threads - 1, count, threads, *arguments)) if here else None)
+
+
+def call(function: Callable[..., Any], *arguments: object) -> Any:
+    """The value of a compiled function. The main thread lets another thread call it.
+
+    Numba loses or replaces an exception that a signal handler raises in the main thread as it converts arguments.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return function(*arguments)
+    made = _Call(function, arguments)
+    _make([made])
+    return made.value
 
 
 class _Call:
@@ -99,16 +98,33 @@ class _Call:
         self.function, self.arguments = function, arguments
         self.claim, self.signal = _thread.allocate_lock(), _thread.allocate_lock()
         self.signal.acquire()
-        self.ended, self.error = False, None  # type: bool, BaseException | None
+        self.ended, self.value, self.error = False, None, None  # type: bool, object, BaseException | None
 
     def make(self) -> None:
         if self.claim.acquire(blocking=False):
             try:
-                self.function(*self.arguments)
+                self.value = self.function(*self.arguments)
             except BaseException as error:
                 self.error = error
             self.ended = True
             self.signal.release()
+
+
+def _make(calls: list[_Call], meanwhile: Callable[[], object] | None = None) -> None:
+    """Let other threads make these calls; ``meanwhile`` is called here."""
+    _start_workers(len(calls))
+    try:
+        for each in calls:
+            _tasks.put(each)
+        if meanwhile is not None:
+            meanwhile()
+    except BaseException:
+        _wait([each for each in calls if not each.claim.acquire(blocking=False)])  # those not begun will not begin
+        raise
+    _wait(calls)
+    for each in calls:
+        if each.error is not None:
+            raise each.error
 
 
 def _wait(calls: list[_Call]) -> None:

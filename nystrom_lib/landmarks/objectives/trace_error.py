@@ -121,7 +121,7 @@ class TraceLoops:
             first = self._schedule, self.task, self.work, self._block, p, data
             if parallel.threads == 1 and float(self.n) ** 2 * points < _CALL:
                 rows = 0, len(self._schedule)
-                trace.run(0, 1, 1, rows, *first, np.ascontiguousarray(batches), centre, sample, out, adam)
+                parallel(trace.run, 1, rows, *first, np.ascontiguousarray(batches), centre, sample, out, adam)
                 return
             for batch in np.ascontiguousarray(batches)[:, None]:
                 for start, stop, items in self._calls:
