@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 #: Adjacent columns stay together up to this width, in the units of the SVG.
 WIDEST = 290.0
-_IMAGE = re.compile(r'<img\b(?=[^>]*\bsrc="(?P<src>[^"#]+\.svg)")[^>]*>')
+#: A figure without its views: a page that Sphinx did not write again has them already.
+_IMAGE = re.compile(r'<img\b(?=[^>]*\bsrc="(?P<src>[^"#]+\.svg)")[^>]*>(?!<span class="panels">)')
 _ALT = re.compile(r'\balt="([^"]*)"')
 _SIZE = re.compile(r'<svg\b[^>]*viewBox="0 0 ([\d.]+) ([\d.]+)"')
 _GROUP = re.compile(r'^  <g id="(axes|text|legend)_\d+">$(.*?)^  </g>$', re.MULTILINE | re.DOTALL)

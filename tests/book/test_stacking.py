@@ -44,3 +44,5 @@ def test_pages_show_the_views_of_their_figures(tmp_path: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert text.count("_images/a.svg#svgView(viewBox(") == 2 and text.count('alt="Two panels."') == 2
     assert text.endswith('<img src="b.png">')
+    stack(tmp_path)
+    assert page.read_text(encoding="utf-8") == text, "a page that is not written again keeps its views"
