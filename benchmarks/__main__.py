@@ -41,7 +41,7 @@ CALLS = {
 HOW = """\
 - Each time is the best of several rounds in which all contestants took turns; in brackets, a multiple of the library's.
 - A step is timed as a long descent less one of a single step, through the public interface.
-- JAX runs in double precision on as many cores as the library, in the fastest of several ways to write the step.
+- JAX runs in double precision on as many cores as the library, with the fastest of several implementations of the step.
 - A ceiling is the time of the unavoidable operations at the speed of a large matrix product, plus that of one
   exponential for each pair, both measured in the same run."""
 

@@ -110,7 +110,7 @@ def write_mixture(path: Path, count: int) -> None:
 
 
 def large_data(path: Path, count: int) -> dict[str, Any]:
-    """The library and the command on a file of so many points."""
+    """The library and the command on a file with this number of points."""
     write_mixture(path, count)
     size: dict[str, Any] = {"N": count, **child("find", path), "bytes_on_disk": path.stat().st_size}
     begin = time.perf_counter()

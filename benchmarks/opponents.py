@@ -106,7 +106,7 @@ def trace_descents(data: np.ndarray[Any, Any], rho: float, gamma: float, n: int,
 
 
 class Opponent:
-    """One problem: the ways to write the descent, and the fastest of them."""
+    """One problem: the implementations of the descent, and the fastest of them."""
 
     def __init__(self, request: dict[str, Any]) -> None:
         import jax  # type: ignore[import-not-found,unused-ignore]
