@@ -1,5 +1,6 @@
 """Settings shared by all tests."""
 
+import signal
 from pathlib import Path
 
 import hypothesis
@@ -7,6 +8,9 @@ import pytest
 from hypothesis.configuration import set_hypothesis_home_dir
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# A shell that runs the tests in the background has Ctrl-C ignored, here and in every process that a test starts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 set_hypothesis_home_dir(ROOT / ".cache" / "hypothesis")
 # The same examples at every run, so that a failure can be repeated; no deadline, because the first example may compile.
