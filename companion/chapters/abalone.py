@@ -22,8 +22,7 @@ from ..results import summary
 from ..results.table import Results
 from ..settings import Settings, setting
 from ..wording import FACTORS, WRITTEN, percent
-from .base import Chapter
-from .lists import each_once
+from .base import Chapter, each_once
 
 #: The number of observations without the two outliers.
 ALL = 4_175

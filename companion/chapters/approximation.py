@@ -22,8 +22,7 @@ from ..figures import style
 from ..settings import setting
 from ..studies import costs
 from ..wording import NORMS, number
-from .base import Chapter
-from .lists import each_once
+from .base import Chapter, each_once
 from .points import OnBigaussian, number_of_points
 
 

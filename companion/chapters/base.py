@@ -1,20 +1,24 @@
-"""A chapter: a notebook, its place in the book, its parameters and their profiles."""
+"""A chapter: a notebook, its place in the book, its parameters and their profiles; and parameter values as text."""
 
 from __future__ import annotations
 
+import ast
+import json
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ..checkout import NOTEBOOKS
 from ..errors import ConfigurationError
-from ..settings import Settings, refuse_unknown
-from .parameters import parsed, written
+from ..settings import Declared, Settings, refuse_unknown
 
 #: ``paper`` has the values of the paper; the other two are small and compute everything.
 PROFILES = ("paper", "quick", "smoke")
+_WORDS = {"true": True, "false": False, "null": None}
+#: Above this a float no longer distinguishes neighbouring integers.
+_EXACT_FLOATS = 2**53
 
 
 @dataclass(frozen=True)
@@ -97,3 +101,56 @@ class Chapter:
         if any("Optional[" in line for line in lines):
             lines = ["from typing import Optional", "", *lines]
         return "\n".join(lines)
+
+
+def each_once(name: str, values: Sequence[Any]) -> None:
+    """Refuse an empty list, and one that repeats a value."""
+    if not values:
+        raise ConfigurationError(name, "is an empty list; it must have at least one value.")
+    if len(set(values)) < len(values):
+        raise ConfigurationError(name, f"is {list(values)}; each value may be there once.")
+
+
+# -- values as text, on the command line and in the ``parameters`` cell ----------------------------------------
+
+
+def written(value: Any) -> str:
+    """A value as a Python literal: lists in brackets, text in double quotes."""
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(written, value)) + "]"
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
+
+
+def parsed(value: Any, declared: Declared) -> Any:
+    """Convert text to the declared type, as far as it can be read; the settings validate the result.
+
+    A list may be written with or without brackets, as in ``0.25,1,4``.
+    """
+    if isinstance(value, str) and declared.optional and value.strip().lower() in ("null", "none"):
+        return None
+    if not declared.lists or value is None:
+        return _item(value, declared.item)
+    if isinstance(value, str):
+        bare = value[1:-1] if value.startswith("[") and value.endswith("]") else value
+        read = literal(value) if value.startswith("[") or declared.item is not str else value
+        value = [each.strip() for each in bare.split(",")] if isinstance(read, str) else read
+    return [_item(each, declared.item) for each in (value if isinstance(value, list | tuple) else [value])]
+
+
+def _item(value: Any, item: type) -> Any:
+    if isinstance(value, str) and item is not str:
+        value = literal(value)
+    if item is int and isinstance(value, float) and value.is_integer() and abs(value) <= _EXACT_FLOATS:
+        return int(value)
+    return value
+
+
+def literal(text: str) -> Any:
+    """A Python literal, or true, false or null; any other text is returned as it is."""
+    text = text.strip()
+    if text.lower() in _WORDS:
+        return _WORDS[text.lower()]
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return text

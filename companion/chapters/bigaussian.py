@@ -24,8 +24,7 @@ from ..results.summary import change, spread_of
 from ..results.table import Results
 from ..settings import Settings, setting
 from ..wording import FACTORS, SYMBOLS, WRITTEN, number, percent
-from .base import Chapter
-from .lists import each_once
+from .base import Chapter, each_once
 
 #: Digits counted at most: the reference itself is rounded to double precision.
 MOST_DIGITS = 12

@@ -18,8 +18,7 @@ from ..figures import decay, style
 from ..settings import setting
 from ..studies import curvature, drift
 from ..wording import number
-from .base import Chapter
-from .lists import each_once
+from .base import Chapter, each_once
 from .points import OnBigaussian
 
 

@@ -19,8 +19,7 @@ from ..experiments.outcome import Array
 from ..figures import style
 from ..settings import Settings, setting
 from ..wording import number
-from .base import Chapter
-from .lists import each_once
+from .base import Chapter, each_once
 
 #: The two objectives, by what the chapter calls a descent on them, and their methods of find_landmarks.
 OBJECTIVES: Mapping[str, Any] = {"descent on R": nl.RadialSKD, "descent on trace error": nl.TraceError}

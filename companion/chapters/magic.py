@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from nystrom_lib import Gaussian
 
+from ..errors import ConfigurationError
 from ..experiments.components import DataSource, Magic, part_of
 from ..experiments.config import Experiment, Record
 from ..experiments.paper import PAPER, SEED, value, values
@@ -18,8 +19,7 @@ from ..results import summary
 from ..results.table import Results
 from ..settings import Settings, setting
 from ..wording import WRITTEN, percent
-from .base import Chapter
-from .lists import each_once, one_or_as_many
+from .base import Chapter, each_once
 
 #: The number of observations without the 115 duplicates.
 ALL = 18_905
@@ -54,7 +54,9 @@ class MagicParameters(Settings):
     def check(self) -> None:
         """Refuse repeated values, and lists of different lengths."""
         each_once("n", self.n)
-        one_or_as_many("iterations", self.iterations, "n", self.n)
+        if len(self.iterations) not in (1, len(self.n)):
+            allowed = f"it must have one value, or as many as n, which is {list(self.n)}."
+            raise ConfigurationError("iterations", f"is {list(self.iterations)}; {allowed}")
 
     def data(self) -> DataSource:
         """D."""

@@ -30,8 +30,7 @@ from ..results.table import Results
 from ..settings import setting
 from ..studies import beyond as studies
 from ..wording import SYMBOLS, percent
-from .base import Chapter
-from .lists import each_once
+from .base import Chapter, each_once
 from .on_problems import ALL, SMOKE, OnProblems
 
 OBJECTIVES = {"radial": "radial SKD", "weighted": "weighted SKD", "trace": "trace error"}

@@ -9,20 +9,13 @@ from ..experiments.config import Experiment
 from ..experiments.paper import SEED
 from ..experiments.problems import PROBLEMS, M, Problem, descent_by, tried
 from ..settings import Settings, setting
-from .lists import each_once
+from .base import each_once
 
 ALL = tuple(PROBLEMS)
 #: The problems of which repetitions are computed again in every build; these take a second or two.
 QUICK = ("bigaussian-16", "abalone", "breast-cancer")
 #: Parameters with which everything is computed in a few seconds.
-SMOKE: dict[str, Any] = {
-    "problems": ("bigaussian-16", "breast-cancer"),
-    "N": 100,
-    "n": 5,
-    "m": 2,
-    "iterations": 10,
-    "recompute": 0,
-}
+SMOKE: dict[str, Any] = {"problems": QUICK[::2], "N": 100, "n": 5, "m": 2, "iterations": 10, "recompute": 0}
 
 
 @dataclass(frozen=True)

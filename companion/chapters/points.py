@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import nystrom_lib as nl
@@ -14,27 +13,15 @@ from ..experiments.paper import value, values
 from ..settings import Settings, setting
 
 
-@cache
-def bigaussian(N: int, seed: int) -> Array:
-    """D, read-only; drawn once for a chapter that asks for it often.
-
-    Examples
-    --------
-    >>> bigaussian(20, 123) is bigaussian(20, 123)
-    True
-    """
-    return nl.datasets.bigaussian(N, seed).X
-
-
 def number_of_points(at_least: int, at_most: int) -> Any:
-    """Declare N, which not every chapter can have equally large."""
+    """Declare N, whose range differs from chapter to chapter."""
     meaning = "number of data points, the bi-Gaussian ones of paper §4.1"
     return setting(value(1, "data.N"), at_least=at_least, at_most=at_most, meaning=meaning)
 
 
 @dataclass(frozen=True)
 class OnBigaussian(Settings):
-    """The first parameters of a theory chapter; one that can take more or fewer points declares N again."""
+    """The first parameters of a theory chapter."""
 
     N: int = number_of_points(10, 20_000)
     data_seed: int = setting(value(1, "data.seed"), at_least=0, meaning="seed of the data; 123 is the authors' draw")
@@ -52,4 +39,4 @@ class OnBigaussian(Settings):
 
     def data(self) -> Array:
         """D."""
-        return bigaussian(self.N, self.data_seed)
+        return nl.datasets.bigaussian(self.N, self.data_seed).X

@@ -31,8 +31,7 @@ from ..results import provenance
 from ..running.engine import compute
 from ..settings import Settings, setting
 from ..wording import number
-from .base import Chapter
-from .lists import each_once
+from .base import Chapter, each_once
 
 FILE = Path("beyond") / "prediction.json"
 COLUMNS = ["problem", "split", "N", "n", "method", "error"]

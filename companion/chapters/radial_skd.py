@@ -16,8 +16,7 @@ from ..experiments.outcome import Array
 from ..figures import style
 from ..settings import setting
 from ..wording import number
-from .base import Chapter
-from .lists import each_once
+from .base import Chapter, each_once
 from .points import OnBigaussian, number_of_points
 
 

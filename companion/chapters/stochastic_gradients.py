@@ -19,8 +19,7 @@ from ..experiments.outcome import Array
 from ..experiments.paper import value
 from ..figures import decay, style
 from ..settings import setting
-from .base import Chapter
-from .lists import each_once
+from .base import Chapter, each_once
 from .points import OnBigaussian, number_of_points
 
 

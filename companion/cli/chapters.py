@@ -38,7 +38,7 @@ def list_chapters(name: str | None) -> None:
       nystrom list bigaussian
     """
     from ..chapters import CHAPTERS, chapter
-    from ..chapters.parameters import written
+    from ..chapters.base import written
 
     if name is None:
         rows = [[str(each.number), each.name, each.section, each.title] for each in CHAPTERS.values()]
@@ -172,7 +172,7 @@ def _values(text: str) -> list[Any]:
     >>> _values("0.25,1,4"), _values("[5],[5,10]"), _values("drop,keep")
     ([0.25, 1, 4], [[5], [5, 10]], ['drop', 'keep'])
     """
-    from ..chapters.parameters import literal
+    from ..chapters.base import literal
 
     value = literal(text)
     return list(value) if isinstance(value, tuple) else value.split(",") if isinstance(value, str) else [value]

@@ -25,7 +25,7 @@ import nystrom_lib as nl
 
 from ..atomic_write import write_text
 from ..chapters import Chapter, chapter
-from ..chapters.parameters import written
+from ..chapters.base import written
 from ..checkout import RESULTS
 from ..experiments.config import Experiment
 from ..figures import style

@@ -10,7 +10,7 @@ import pytest
 
 import nystrom_lib as nl
 from companion.chapters import CHAPTERS, chapter
-from companion.chapters.parameters import written
+from companion.chapters.base import written
 from companion.cli.chapters import _next_folder
 from companion.results.table import Results
 
