@@ -14,8 +14,6 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_sample_weight,
-    _check_y,
-    check_consistent_length,
     check_is_fitted,
     validate_data,
 )
@@ -34,21 +32,6 @@ KERNELS: dict[str, Kernel] = {
     "matern": Matern(1.5, 1.0),
     "rational_quadratic": RationalQuadratic(1.0, 1.0),
 }
-
-
-def targets_of(estimator: Any, X: Any, y: Any) -> Array:
-    """Targets as numbers, a row for each sample: floats as they are, a column of 0 and 1 for each class of all else."""
-    if y is None:
-        raise ValueError(
-            f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
-        )  # scikit-learn's own words
-    y = _check_y(y, multi_output=True, estimator=estimator)
-    check_consistent_length(X, y)
-    columns = y.reshape(len(y), -1)
-    if y.dtype.kind == "f":
-        return np.asarray(columns, dtype=np.float64)
-    codes = [np.unique(column, return_inverse=True)[1] for column in columns.T]
-    return np.hstack([np.eye(code.max() + 1)[code] for code in codes])
 
 
 def at_most(n_components: int, samples: int, stacklevel: int) -> int:

@@ -54,7 +54,6 @@ class Start(NamedTuple):
 
     draw: Callable[[Kernel, NDArray[Any], int, np.random.Generator], Drawn]
     subset: bool = True  #: whether its points are data points
-    by_distance: bool = False  #: whether it measures distances itself, so that a kernel matrix would not do
 
 
 def at(data: NDArray[Any], indices: Indices) -> Drawn:
@@ -290,8 +289,8 @@ def leverage_scores(kernel: Kernel, data: NDArray[Any], level: Indices, kept: In
 #: The starts by name.
 STARTS = {
     "uniform": Start(uniform),
-    "kmeans++": Start(kmeans_plus_plus, by_distance=True),
-    "kmeans": Start(kmeans, subset=False, by_distance=True),
+    "kmeans++": Start(kmeans_plus_plus),
+    "kmeans": Start(kmeans, subset=False),
     "rpcholesky": Start(rpcholesky),
     "greedy": Start(greedy),
     "herding": Start(herding),

@@ -194,7 +194,7 @@ def test_constant_targets_are_predicted() -> None:
 
 
 def test_supervised_landmarks_predict_better() -> None:
-    data = rng.standard_normal((600, 3))
+    data = np.random.default_rng(0).standard_normal((600, 3))
     y = np.sin(3.0 * data[:, 0])
     scores = [
         make_pipeline(Nystroem(n_components=15, gamma=0.5, landmarks=landmarks, random_state=0), Ridge(1e-2))

@@ -65,7 +65,6 @@ def name(check: Any) -> str:
 CHECKED = {
     "default": Nystroem(),
     "uniform": Nystroem(landmarks="uniform"),
-    "precomputed": Nystroem(landmarks="uniform", kernel="precomputed"),
 }
 
 
