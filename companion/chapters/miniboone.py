@@ -10,9 +10,9 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from timeit import timeit
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -22,24 +22,21 @@ from nystrom_lib.datasets import Dataset
 from ..errors import VerificationError
 from ..experiments.components import DataSource, MiniBooNE, part_of
 from ..experiments.config import Experiment
-from ..experiments.outcome import Array
+from ..experiments.outcome import STAGES
 from ..experiments.paper import PAPER, SEED, value
 from ..experiments.protocol import prepare, repetition
-from ..experiments.seeds import Axis, seed_for
 from ..figures import decay, style
-from ..results import provenance
 from ..results.table import Results
 from ..results.tolerances import tolerance_for
 from ..settings import Settings, setting
 from ..studies import real_rows
-from ..wording import number, percent
+from ..wording import WITH_SAMPLE, number, percent
 from .base import Chapter
 
 #: The number of observations without the 471 incomplete ones and the outlier; the stand-in has as many.
 ALL = 129_592
 #: What the paper reports, in seconds, by the names of results/miniboone_timings.json.
 PAPER_SECONDS = {"radial_skd_s": 6.8, "trace_s": 6600.0, "descent_s": 1350.0}
-PAPER_MACHINE = "3.5 GHz Dual-Core Intel Core i7, one thread, C called from R"
 WORK = {
     "radial_skd_s": "R up to its constant, once",
     "trace_s": "trace norm of the error, once",
@@ -68,9 +65,6 @@ class MiniBooNEParameters(Settings):
     every: int = setting(value(5, "record.every"), at_least=1, meaning="steps between two evaluations of R")
     seed: int = setting(SEED, at_least=0, meaning="seed of the initial sample and of the batches")
     recompute: int = setting(100, at_least=0, meaning="how many of the first steps to compute again")
-    timed_steps: int = setting(
-        200, at_least=1, meaning="steps to time in this run, from which the time of all T is scaled"
-    )
     sample: str | None = setting(
         None, meaning="the public sample of real rows, to compute some of its stored results again; null if absent"
     )
@@ -114,15 +108,7 @@ CHAPTER = Chapter(
     profiles={
         # A gradient is about as large as N², so fewer points need a longer step.
         "quick": {"N": 20_000, "n": 200, "step": 8e-6, "iterations": 1000, "recompute": 0},
-        "smoke": {
-            "N": 2000,
-            "n": 30,
-            "step": 2e-4,
-            "iterations": 200,
-            "every": 10,
-            "recompute": 50,
-            "timed_steps": 50,
-        },
+        "smoke": {"N": 2000, "n": 30, "step": 2e-4, "iterations": 200, "every": 10, "recompute": 50},
     },
 )
 
@@ -130,14 +116,7 @@ CHAPTER = Chapter(
 # -- real rows -------------------------------------------------------------------------------------------------
 
 
-@style.picture(
-    "fig-miniboone-rows",
-    caption="The paper's descent of 1,000 landmarks on real rows of MiniBooNE and on equally many rows of the "
-    "stand-in: the radial SKD on the training rows of the first split; and the mean error of the approximation on "
-    "test rows, before and after the descent, with a line for each split.",
-    alt="Two panels. In the first, two falling curves that nearly coincide, steep at first and flat at the end. In the "
-    "second, two bundles of five falling lines, those of the real rows below those of the stand-in.",
-)
+@style.drawn
 def figure_rows(stored: Mapping[str, Any]) -> Figure:
     """R along the first descent, and the error on unseen rows before and after each."""
     figure, axes = style.subplots(1, 2, height=3.0)
@@ -154,55 +133,32 @@ def figure_rows(stored: Mapping[str, Any]) -> Figure:
 
 def rows_table(stored: Mapping[str, Any]) -> pd.DataFrame:
     """Medians over the splits before and after the descent: a row for each criterion, a column for each data set."""
-    medians = real_rows.medians(stored)
-    columns: dict[str, list[str]] = {"median before → after": list(real_rows.CRITERIA.values())}
-    for name, row in medians.iterrows():
-        columns[str(name)] = [
-            f"{number(row[f'{criterion} before'])} → {number(row[f'{criterion} after'])}"
-            for criterion in real_rows.CRITERIA
-        ]
-    return pd.DataFrame(columns)
+    medians = real_rows.medians(stored).map(number)
+    columns = {name: [f"{row[f'{each} before']} → {row[f'{each} after']}" for each in real_rows.CRITERIA]
+               for name, row in medians.iterrows()}  # fmt: skip
+    return pd.DataFrame({"median before → after": list(real_rows.CRITERIA.values()), **columns})
 
 
-def rows_in_short(stored: Mapping[str, Any]) -> str:
-    """What the real rows say."""
-    row = real_rows.medians(stored).loc[real_rows.REAL]
-    return (
-        f"On real rows the descent lowers $R$ from {number(row['R before'])} to {number(row['R after'])}, and the mean "
-        f"of $K-\\hat K(\\mathcal S)$ on rows that it has not seen from {number(row['test before'])} to "
-        f"{number(row['test after'])}, by {percent(1.0 - row['test after'] / row['test before'])} (medians over "
-        f"{real_rows.SPLITS} random splits). $R$ falls by much more than the error, as in the chapters before."
-    )
-
-
-def norm_in_short(stored: Mapping[str, Any]) -> str:
-    """The estimates of the squared Frobenius norm of K, and what their intervals leave out."""
-    norm, norms = r"$\lVert\mathbf K\rVert_{\mathrm F}^2/N^2$", stored["stand_in_norms"]
-    real, drawn = (
-        f"{number(x['estimate'])} (95 % interval {number(x['low'])} to {number(x['high'])})"
-        for x in (stored["norm"], norms[0])
-    )
-    share, same = (
-        percent(real_rows.covered(stored, each)) for each in (norms, stored["same_scales"]["norms"])
-    )
-    return (
-        f"Estimated from the sample, {norm} of all {ALL:,} rows of MiniBooNE is {real}. The same estimate from equally "
-        f"many rows of the stand-in is {drawn}; over all its rows it is {number(stored['stand_in_norm'])} exactly.\n\n"
-        "The intervals account for the draw of the rows only. Each sample is standardised by its own means and "
-        "variances, and with heavy tails these differ from those of all rows. Of the intervals of "
-        f"{len(norms)} draws from the stand-in, {share} contain the exact value; with the means and variances of all "
-        f"rows it is {same} (computed after the first figure was known). The interval of the real rows may be as "
-        "wrong."
-    )
+def norms_table(stored: Mapping[str, Any]) -> pd.DataFrame:
+    """The estimates of ‖K‖²_F/N² from samples, and how many intervals contain the value of the whole set."""
+    norms, same, exact = stored["stand_in_norms"], stored["same_scales"]["norms"], stored["stand_in_norm"]
+    rows = [(real_rows.REAL, stored["norm"], np.nan, ""), (real_rows.STAND_IN, norms[0], exact, norms),
+            ("stand-in, with the scales of all rows", same[0], exact, same)]  # fmt: skip
+    columns = ["sample of", "estimate", "95 % interval", "all rows", "intervals that contain it"]
+    shown = [
+        (name, number(one["estimate"]), f"{number(one['low'])} to {number(one['high'])}", whole,
+         draws and f"{percent(real_rows.covered(stored, draws))} of {len(draws)}")
+        for name, one, whole, draws in rows
+    ]  # fmt: skip
+    return pd.DataFrame(shown, columns=columns)
 
 
 def origin(stored: Mapping[str, Any], sample: str | None) -> tuple[str, str, str]:
     """The line on the real rows at the foot of the page."""
     again = "not recomputed: the sample is absent" if sample is None else real_rows.check(stored, Path(sample))
-    data, about = stored["data"][real_rows.REAL], stored["about"]
+    about, source = stored["about"], stored["data"][real_rows.REAL]["source"]
     where = f"computed on {about['started'][:10]}, {about['cpu']}, commit {about['commit'][:10]}"
-    file, _, digest = data["source"].partition(";")[0].partition(", sha256 ")
-    return f"Real rows: {file}, sha256 {digest[:16]}…", f"{real_rows.SPLITS} splits stored, {where}", again
+    return f"Real rows: {source[:45]}…", f"{real_rows.SPLITS} splits stored, {where}", again
 
 
 # -- Figure 5 --------------------------------------------------------------------------------------------------
@@ -213,12 +169,7 @@ def title(data: Dataset, n: int) -> str:
     return f"{'A stand-in of the size of MiniBooNE' if data.stand_in else data.name}, n = {n:,}"
 
 
-@style.picture(
-    "figure-5",
-    caption="Decay of the radial SKD during the optimisation of one random initial sample. Where the title says "
-    "stand-in, the data are artificial, and this is not the paper's Figure 5.",
-    alt="A curve of the radial SKD against the iteration, falling steeply at first and slowly afterwards.",
-)
+@style.drawn
 def figure_5(results: Results, name: str) -> Figure:
     """R along the descent."""
     figure, axes = style.subplots(height=3.0)
@@ -228,16 +179,15 @@ def figure_5(results: Results, name: str) -> Figure:
     return figure
 
 
-def before_and_after(results: Results, data: Dataset) -> str:
+def before_and_after(results: Results, data: Dataset) -> pd.DataFrame:
     """R and the trace norm at both ends of the descent."""
-    table = results.table.set_index("stage")
-    R, trace = table["R"], table["trace"]
-    return (
-        f"$R$ fell from {number(R['initial'])} to {number(R['optimised'])}. The trace norm of "
-        f"$\\mathbf K-\\hat{{\\mathbf K}}(\\mathcal S)$ went from {trace['initial']:,.0f} to {trace['optimised']:,.0f}"
-        f"{' (stand-in)' if data.stand_in else ''}, that is from {percent(trace['initial'] / data.N)} to "
-        f"{percent(trace['optimised'] / data.N)} of the trace of $\\mathbf K$."
-    )
+    table = results.table.set_index("stage").loc[list(STAGES)]
+    rows = [
+        (WITH_SAMPLE["R"], *map(number, table["R"])),
+        (WITH_SAMPLE["trace"], *(f"{each:,.0f}" for each in table["trace"])),
+        ("part of the trace of $\\mathbf K$", *(percent(each / data.N) for each in table["trace"])),
+    ]
+    return pd.DataFrame(rows, columns=["criterion", "before", "after"])
 
 
 def check_first_steps(stored: Results, steps: int, dataset: Dataset | None = None) -> str:
@@ -279,56 +229,6 @@ def stored_timings(stored: Mapping[str, Any]) -> pd.DataFrame:
     table["paper / plain C"] = [PAPER_SECONDS[name] / plain[name] for name in WORK]
     table["plain C / this library"] = [plain[name] / ours[name] for name in WORK]
     return table
-
-
-def machines(stored: Mapping[str, Any]) -> str:
-    """The machines of :func:`stored_timings`, in a few sentences."""
-    return (
-        f"Seconds, and their quotients. The paper's machine: {PAPER_MACHINE}. The other columns: {stored['machine']}; "
-        f"this library on {stored['details']['cores']} threads, plain C ({stored['compiler']}) on one. Scaled, not run "
-        f"in full: {stored['scaled']}."
-    )
-
-
-def order(ours: Mapping[str, float]) -> str:
-    """Whether one trace norm or the whole descent takes longer, in the paper and by our seconds."""
-    words = (
-        f"In the paper one trace norm takes {PAPER_SECONDS['trace_s'] / PAPER_SECONDS['descent_s']:.2g} times as long "
-        f"as the whole descent ({PAPER_SECONDS['trace_s']:,g} s against {PAPER_SECONDS['descent_s']:,g} s)"
-    )
-    if ours["trace_s"] > ours["descent_s"]:
-        return f"{words}; with our code, too, it takes longer."
-    return (
-        f"{words}; with our code the descent takes {ours['descent_s'] / ours['trace_s']:.2g} times as long as one "
-        f"trace norm ({_written(ours['descent_s'])} s against {_written(ours['trace_s'])} s). The order is reversed."
-    )
-
-
-def time_pieces(experiment: Experiment, data: Dataset, steps: int, threads: str) -> pd.DataFrame:
-    """Time R up to its constant, the trace norm, and some steps of the descent, on S⁽⁰⁾, after a warm-up."""
-    kernel, X, total = experiment.kernel, data.X, experiment.descent.steps
-    start = experiment.initial.draw(kernel, X, experiment.n, seed_for(experiment.seed, Axis.INITIAL_SAMPLE))
-    steps = min(steps, total)
-
-    def descend(count: int) -> nl.Descent:
-        return experiment.descent.replace(iterations=count).descend(
-            kernel, X, start, seed_for(experiment.seed, Axis.BATCHES),
-            record_every=0, keep_path=False, constant=0.0, progress=None,
-        )  # fmt: skip
-
-    def measured(some: Array, count: int) -> dict[str, float]:
-        return {
-            "radial_skd_s": timeit(lambda: nl.radial_skd(kernel, some, start, constant=False), number=1),
-            "trace_s": timeit(lambda: nl.nystrom_errors(kernel, some, start, norms=("trace",)), number=1),
-            "descent_s": timeit(lambda: descend(count), number=1) * total / count,
-        }
-
-    measured(X[: experiment.n], 1)  # compiles
-    seconds = measured(X, steps)
-    here = provenance.environment()
-    how = dict.fromkeys(WORK, "measured") | {"descent_s": f"scaled from {steps:,} of {total:,} steps"}
-    head = f"s ({here['cpu']}, {here['cores']} cores, {threads})"
-    return pd.DataFrame([{"work": WORK[name], head: _written(seconds[name]), "how": how[name]} for name in WORK])
 
 
 def _written(seconds: float) -> str:

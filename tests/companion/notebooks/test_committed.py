@@ -18,7 +18,6 @@ UNCOMPARED = {
     "costs.against(": "times on this machine",
     "chapter.cost_table(": "powers fitted to times on this machine",
     "costs.exponents(": "powers fitted to times on this machine",
-    "chapter.time_pieces(": "times on this machine",
     "chapter.trace_errors(": "the digits that rounding leaves, which differ from processor to processor",
     "chapter.digits_table(": "the digits that rounding leaves, which differ from processor to processor",
     "chapter.digits(": "the digits that rounding leaves, which differ from processor to processor",
