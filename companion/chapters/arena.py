@@ -17,13 +17,13 @@ import nystrom_lib as nl
 from ..checkout import RESULTS
 from ..choices import STARTS
 from ..experiments.config import Experiment
+from ..experiments.outcome import Array
 from ..experiments.problems import CENTRES, PROBLEMS
 from ..figures import panels, style
 from ..results.table import Results
 from ..running.arena import BUDGETS, ENDING, Terms, best_errors, described, hold, load, trials
 from ..settings import setting
-from ..studies import uses
-from ..wording import SYMBOLS, listed, number, percent
+from ..wording import SYMBOLS, number, percent
 from .base import Chapter
 from .on_problems import ALL, SMOKE, OnProblems
 
@@ -114,22 +114,20 @@ def within(table: pd.DataFrame, budget: float) -> pd.DataFrame:
 
 
 def winners(table: pd.DataFrame, budget: float, allowed: Sequence[str] = SIMPLEST) -> pd.Series:
-    """For each problem the method to use: the simplest of those within ``SAME`` of the lowest error."""
+    """How many problems each method is the one to use on: the simplest of those within ``SAME`` of the lowest error."""
     reached = within(table, budget)
-    reached = reached[[name for name in SIMPLEST if name in reached and name in allowed]]
-    good = reached.le(reached.min(axis=1) * (1.0 + SAME), axis=0)
-    return good.idxmax(axis=1)
+    reached = reached[[name for name in allowed if name in reached]]
+    return reached.le(reached.min(axis=1) * (1.0 + SAME), axis=0).idxmax(axis=1).value_counts()
 
 
 def recommended(table: pd.DataFrame, budgets: Sequence[float]) -> pd.DataFrame:
-    """For each budget: on how many problems each method is the one to use, and the largest error of the first."""
-    rows = []
-    for budget in budgets:
-        counts, reached = winners(table, budget).value_counts(), within(table, budget)
-        first, over = str(counts.index[0]), reached[counts.index[0]] / reached.min(axis=1)
-        others = ", ".join(f"{name} ({count})" for name, count in counts.iloc[1:].items()) or "–"
-        rows.append((f"{budget:g}", first, f"{counts.iloc[0]} of {len(reached)}", others, float(over.max())))
-    return pd.DataFrame(rows, columns=["seconds", "use", "best on", "elsewhere", "at worst, times the lowest error"])
+    """For each budget: on how many problems each method is the one to use, also if descents are not allowed."""
+    without = [name for name in SIMPLEST if name not in DESCENTS]
+    columns: dict[str, list[str]] = {"seconds": [f"{budget:g}" for budget in budgets]}
+    for title, allowed in (("method to use (problems)", SIMPLEST), ("without a descent", without)):
+        counts = [winners(table, budget, allowed) for budget in budgets]
+        columns[title] = [", ".join(f"{name} ({count})" for name, count in each.items()) for each in counts]
+    return pd.DataFrame(columns)
 
 
 def compared(table: pd.DataFrame, method: str, descent: str, budgets: Sequence[float]) -> pd.DataFrame:
@@ -147,74 +145,41 @@ def compared(table: pd.DataFrame, method: str, descent: str, budgets: Sequence[f
     return pd.DataFrame(rows, columns=["seconds for the descent", "at or below it on", "smallest quotient", "largest"])
 
 
-def between(quotients: pd.Series) -> str:
-    """The lowest and the highest of some quotients, with their problems."""
-    low, high = (
-        f"{number(quotients[name])} ({PROBLEMS[str(name)].title})" for name in (quotients.idxmin(), quotients.idxmax())
-    )
-    return f"between {low} and {high}"
-
-
-def counted(problems: Sequence[str]) -> str:
-    """The number of some problems, with their titles."""
-    titles = listed([f"“{PROBLEMS[name].title}”" for name in problems])
-    return f"{len(problems)} ({titles})" if titles else "none"
-
-
-def advice(table: pd.DataFrame, budgets: Sequence[float]) -> str:
-    """Questions that users ask, answered from the medians."""
-    shortest, longest = min(budgets), max(budgets)
+def extremes(table: pd.DataFrame, budgets: Sequence[float]) -> pd.DataFrame:
+    """The lowest and the highest of some quotients of median errors, with their problems."""
+    shortest, middle, longest = min(budgets), sorted(budgets)[len(budgets) // 2], max(budgets)
     first, last = within(table, shortest), within(table, longest)
-    without = [name for name in SIMPLEST if name not in DESCENTS]
-    common = winners(table, longest, without).value_counts()
-    middle = sorted(budgets)[len(budgets) // 2]
-    change = at_budget(table, longest)["radial"] / at_budget(table, middle)["radial"]
-    lower, higher = (counted(list(map(str, change.index[some]))) for some in (change < 0.99, change > 1.01))
-    return "\n\n".join(
-        (
-            f"**Is it worth waiting {longest:g} s rather than {shortest:g} s?** The additional time lowers the error "
-            f"of the trace descent by a factor {between(first['trace'] / last['trace'])}.",
-            f"**Does the paper's objective catch up, given time?** Within {longest:g} s its error is "
-            f"{between(last['radial'] / last['trace'])} times that of the trace descent. (The two differ in their "
-            "starts and step rules, too; [chapter 9](09_objectives.ipynb) compares the objectives with one start and "
-            f"one optimiser.) Given {longest:g} s in place of {middle:g} s, the descent on $R$ lowers the median error "
-            f"by more than 1 % on {lower} of {len(change)} problems and raises it by more than 1 % on {higher}.",
-            f"**How good is the weighted SKD?** Within {longest:g} s its error is "
-            f"{between(last['weighted'] / last['trace'])} times that of the trace descent.",
-            "**Is a method without a descent good enough?** The best of them leaves "
-            f"{between(last[without].min(axis=1) / last['trace'])} times the error of the trace descent. By the rule "
-            "above, the method to use is "
-            f"{listed([f'{name} on {count}' for name, count in common.items()])} of the {len(last)} problems.",
-        )
-    )
+    without = last.drop(columns=list(DESCENTS)).min(axis=1)
+    quotients = {
+        f"trace descent, {shortest:g} s over {longest:g} s": first["trace"] / last["trace"],
+        f"radial over trace descent, {longest:g} s": last["radial"] / last["trace"],
+        f"weighted over trace descent, {longest:g} s": last["weighted"] / last["trace"],
+        "best method without a descent over trace descent": without / last["trace"],
+        f"radial descent, {middle:g} s over {longest:g} s":
+            at_budget(table, middle)["radial"] / at_budget(table, longest)["radial"],
+    }  # fmt: skip
+    rows = []
+    for name, each in quotients.items():
+        ends = (f"{number(each[end])} ({PROBLEMS[str(end)].title})" for end in (each.idxmin(), each.idxmax()))
+        rows.append((name, *ends))
+    return pd.DataFrame(rows, columns=["quotient of median errors", "lowest", "highest"])
 
 
 # -- does it pay? ----------------------------------------------------------------------------------------------
 
 
 def pays(table: pd.DataFrame) -> pd.DataFrame:
-    """Seconds and median error of three methods that scikit-learn's users have, and of the shortest descent."""
+    """Error and seconds of three methods that scikit-learn's users have, and of the shortest descent.
+
+    The last column has the part of the error that the descent removes from a uniform sample and MiniBatchKMeans, too.
+    """
     shortest = table["budget"].min()
-    rows = []
-    for problem, some in table.groupby("problem", sort=False):
-        row: dict[str, object] = {"problem": PROBLEMS[str(problem)].title}
-        for name in ("uniform", "MiniBatchKMeans", "KMeans"):
-            one = some[some["way"] == name].iloc[0]
-            row[name] = f"{number(one['E_tr'])} in {number(1e3 * one['seconds'], 2)} ms"
-        one = some[(some["way"] == "trace") & (some["budget"] == shortest)].iloc[0]
-        rows.append(row | {"trace descent": f"{number(one['E_tr'])} in {number(1e3 * one['seconds'], 2)} ms"})
-    return pd.DataFrame(rows)
-
-
-def share_of_gain(table: pd.DataFrame) -> str:
-    """How much of the error that the shortest trace descent removes scikit-learn's MiniBatchKMeans removes."""
-    ending = table[table["budget"].isna()].pivot(index="problem", columns="way", values="E_tr")
-    best = at_budget(table, table["budget"].min())["trace"]
-    share = (ending["uniform"] - ending["MiniBatchKMeans"]) / (ending["uniform"] - best)
-    return (
-        "Of the error that the descent removes from a uniform sample, `MiniBatchKMeans` removes "
-        f"{percent(share.min())} to {percent(share.max())}."
-    )
+    some = table[table["budget"].isna() | ((table["budget"] == shortest) & (table["way"] == "trace"))]
+    errors, seconds = (some.pivot(index="problem", columns="way", values=name) for name in ("E_tr", "seconds"))
+    methods = ["uniform", "MiniBatchKMeans", "KMeans", "trace"]
+    shown = errors.map(number) + " in " + (1e3 * seconds).map(lambda each: number(each, 2)) + " ms"
+    share = (errors["uniform"] - errors["MiniBatchKMeans"]) / (errors["uniform"] - errors["trace"])
+    return shown[methods].assign(**{"MiniBatchKMeans / trace": share.map(percent)}).reindex(table["problem"].unique())
 
 
 def worth(p: ArenaParameters, results: Mapping[tuple[str, str], Results]) -> pd.DataFrame:
@@ -224,10 +189,24 @@ def worth(p: ArenaParameters, results: Mapping[tuple[str, str], Results]) -> pd.
         table, n = results[this.name, "trace"].table, p.landmarks(this)
         error = float(table.loc[table["stage"] == "optimised", "trace"].median())
         data = np.asarray(this.points(p.most(this)).load(p.seed).X)
-        one = uses.worth(nl.Gaussian(rho=this.rho), data, n, error, p.worth_seeds, p.seed)
+        one = worth_of_one(nl.Gaussian(rho=this.rho), data, n, error, p.worth_seeds, p.seed)
         rows.append((this.title, n, round(one * n), one))
     columns = ["problem", "optimised landmarks", "uniform landmarks for the same error", "one is worth"]
     return pd.DataFrame(rows, columns=columns)
+
+
+def worth_of_one(kernel: nl.Kernel, data: Array, n: int, error: float, seeds: int, seed: int) -> float:
+    """How many uniform landmarks have this median trace error, over n; log-linear between the numbers tried."""
+
+    def uniform_error(m: int) -> float:
+        samples = (nl.uniform_sample(data, m, np.random.SeedSequence(seed, spawn_key=(m, j))) for j in range(seeds))
+        return float(np.median([nl.nystrom_errors(kernel, data, sample, "trace").trace for sample in samples]))
+
+    ns, errors = [n], [uniform_error(n)]
+    while errors[-1] > error and ns[-1] < min(8 * n, len(data) // 2):
+        ns.append(min(int(1.3 * ns[-1]), len(data)))
+        errors.append(uniform_error(ns[-1]))
+    return float(np.exp(np.interp(-np.log(error), -np.log(errors), np.log(ns)))) / n
 
 
 # -- the picture -----------------------------------------------------------------------------------------------
@@ -240,16 +219,7 @@ _MARKED = {
 _LINES = {"trace": (style.OPTIMISED, "-"), "weighted": (style.PATH, (0, (1, 1))), "radial": (style.ACCENT, "--")}
 
 
-@style.picture(
-    "fig-arena",
-    caption="$\\mathcal E_{\\mathrm{tr}}$ against seconds, medians, a panel for each problem. Lines: descents given "
-    "0.1 to 10 s. Single marks: methods without a time limit, where they ended. The dashed line is the best possible; "
-    "`greedy` lies beyond the upper edge of some panels.",
-    alt="Eight panels with logarithmic time. In each a solid line for the descent on the trace error lies lowest; "
-    "above it the dotted line of the weighted SKD, which falls towards it and in some panels comes close; above that "
-    "the dashed line of the radial descent. Single marks for k-means lie near the radial line, uniform samples far "
-    "above at the left.",
-)
+@style.drawn
 def figure_arena(table: pd.DataFrame) -> Figure:
     """The median error against time, a panel for each problem."""
     problems = list(dict.fromkeys(table["problem"]))

@@ -407,27 +407,16 @@ def figure_starts(before: pd.DataFrame, radial: pd.DataFrame, trace: pd.DataFram
     return figure
 
 
-@style.picture(
-    "fig-descents",
-    caption="The radial SKD for each step rule, from the same uniform samples with the exact gradient: the median over "
-    "the repetitions and, shaded, their range; against steps, and against seconds. For the latter the median seconds "
-    "of each rule are divided equally among its steps.",
-    alt="Two columns of panels with one falling curve for each step rule. The paper's fixed step falls slowest at "
-    "first or levels off highest; L-BFGS falls steepest within the first hundred steps, and in a fraction of the time.",
-)
+@style.drawn
 def figure_steps(results: Mapping[studies.Key, Results], problems: tuple[str, ...]) -> Figure:
-    """How fast R falls."""
-    figure, axes = style.subplots(len(problems), 2, height=2.2 * len(problems) + 0.3)
-    for row, problem in zip(axes, problems, strict=True):
+    """How fast R falls: for each step rule the median over the repetitions, and their range."""
+    figure, axes = panels.grid(len(problems), 3, 2.6)
+    for panel, problem in zip(axes, problems, strict=True):
         for rule, colour, dash in zip(RULES, style.CYCLE, style.DASHES, strict=True):
-            curve = studies.curves(results[problem, f"steps-{rule}"], rests=rule == "lbfgs")
-            for panel, against in zip(row, ("iteration", "seconds"), strict=True):
-                some = curve[curve[against] > 0.0] if against == "seconds" else curve
-                panel.plot(some[against], some["median"], color=colour, linestyle=dash, label=TITLES[rule])
-                panel.fill_between(some[against], some["low"], some["high"], color=colour, alpha=0.12, lw=0)
-                panel.set_yscale("log")
-        row[1].set_xscale("log")
-        for panel, against in zip(row, ("step", "seconds"), strict=True):
-            style.label(panel, against, "$R$", PROBLEMS[problem].title)
-    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=len(RULES))
+            curve = results[problem, f"steps-{rule}"].curves.groupby("iteration")["R"].agg(["median", "min", "max"])
+            panel.plot(curve.index, curve["median"], color=colour, linestyle=dash, label=TITLES[rule])
+            panel.fill_between(curve.index, curve["min"], curve["max"], color=colour, alpha=0.12, lw=0)
+        panel.set_yscale("log")
+        style.label(panel, "step", "$R$", PROBLEMS[problem].title)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=len(RULES))
     return figure

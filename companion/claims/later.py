@@ -18,8 +18,7 @@ import numpy as np
 import nystrom_lib as nl
 
 from ..atomic_write import write_text
-from ..chapters import designs
-from ..chapters.on_problems import ALL, OnProblems
+from ..chapters import arena, designs
 from ..checkout import RESULTS
 from ..experiments.components import GradientDescent, StochasticGradientDescent
 from ..experiments.outcome import Array
@@ -28,7 +27,6 @@ from ..experiments.protocol import load_data
 from ..experiments.seeds import Axis, seed_for
 from ..results import provenance
 from ..results.archive import Archive
-from ..studies import uses
 from . import stochastic
 from .beyond import COMPUTED
 from .landmarks import FIGURES, Walks, initial_sample
@@ -157,16 +155,11 @@ def best_trace(name: str) -> float:
     return nl.best_rank_errors(experiment.kernel, np.asarray(load_data(experiment).X), experiment.n, "trace").trace
 
 
-def worth(p: OnProblems, seeds: int = 3) -> dict[str, float]:
+def worth() -> dict[str, float]:
     """X15."""
-    stored, cases = Archive(RESULTS / "beyond"), {}
-    for each in p.posed():
-        results = stored.results(f"{each.name}.uniform-trace")
-        assert results is not None
-        error = float(results.table.query("stage == 'optimised'")["trace"].median())
-        data = each.points(p.most(each)).load(p.seed).X
-        cases[each.title] = uses.worth(nl.Gaussian(rho=each.rho), data, p.landmarks(each), error, seeds, p.seed)
-    return cases
+    p, stored = arena.ArenaParameters(), Archive(RESULTS / "beyond")
+    results = {(name, "trace"): each for name in p.worth if (each := stored.results(f"{name}.uniform-trace"))}
+    return dict(arena.worth(p, results).set_index("problem")["one is worth"])
 
 
 def _about() -> Row:
@@ -197,7 +190,7 @@ def store_answers(files: Iterable[str] = COMPUTED) -> None:
     variances, errors = designs.variances(p)[0], designs.against_lattice(p)
     of_trace = {
         "X14": designs.over_classical(variances),
-        "X15": worth(OnProblems(problems=ALL[:4])),
+        "X15": worth(),
         "X16": designs.over_lattice(errors),
     }
     of_radial = {

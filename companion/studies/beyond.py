@@ -11,7 +11,6 @@ from scipy.stats import spearmanr
 from ..experiments.outcome import STAGES
 from ..experiments.problems import PROBLEMS
 from ..results.table import Results
-from ..wording import number
 
 #: Problem and method, as in the names of stored results: ``("abalone", "uniform-trace")``.
 Key = tuple[str, str]
@@ -34,17 +33,6 @@ def ratios(table: pd.DataFrame, above: str, below: str) -> dict[str, float]:
 def spreads(table: pd.DataFrame) -> dict[str, float]:
     """The largest value of each row over the smallest, by title of the problem."""
     return {PROBLEMS[problem].title: float(row.max() / row.min()) for problem, row in table.iterrows()}
-
-
-def arrows(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
-    """Combine two tables with the same rows and columns into one of texts.
-
-    Examples
-    --------
-    >>> arrows(pd.DataFrame({"a": [2.9]}), pd.DataFrame({"a": [1.5348]})).loc[0, "a"]
-    '2.90 → 1.53'
-    """
-    return before.map(number) + " → " + after.map(number)
 
 
 def titled(table: pd.DataFrame, first: str = "problem") -> pd.DataFrame:
@@ -72,21 +60,3 @@ def rank_correlation(table: pd.DataFrame, stage: str = STAGES[-1]) -> float:
     if some["R"].nunique() < 2 or some["E_tr"].nunique() < 2:
         return float(np.nan)
     return float(spearmanr(some["R"], some["E_tr"]).statistic)
-
-
-def curves(results: Results, rests: bool = False) -> pd.DataFrame:
-    """R along recorded descents: median, lowest and highest over the repetitions at each recorded step.
-
-    The column seconds has the median time of a descent, divided equally among its steps. A rule that ``rests`` stops
-    early: its time is divided among the steps until R last changes.
-    """
-    grouped = results.curves.groupby("iteration")["R"]
-    table = pd.DataFrame({"median": grouped.median(), "low": grouped.min(), "high": grouped.max()}).reset_index()
-    last = results.curves.groupby("repetition").apply(_last_change).median() if rests else table["iteration"].max()
-    seconds = results.table["seconds"].median()
-    return table.assign(seconds=seconds * (table["iteration"] / max(last, 1)).clip(upper=1.0))
-
-
-def _last_change(curve: pd.DataFrame) -> float:
-    """The first recorded step with exactly the last value of R."""
-    return float(curve["iteration"][curve["R"] == curve["R"].iloc[-1]].iloc[0])
