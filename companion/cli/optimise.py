@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import csv
-import json
 import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -16,94 +15,73 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..atomic_write import atomic_write, write_array, write_text
-from ..choices import KERNEL_NAMES, METHODS, STARTS
+from ..atomic_write import atomic_write
 from ..errors import CompanionError, ConfigurationError, Interrupted
+from ..settings import Declared
+from ..studies.request import Request
 from ..wording import duration
 from .base import DASK, JOBS, Command, progress_bar, table, tell
 
 if TYPE_CHECKING:
-    from ..studies.own_data import Optimised, Request
+    from ..studies.own_data import Optimised
 
+#: What the record of landmarks begins with.
 WHAT = "landmark points in the units of the file"
 
 
-class Output(click.Path):
-    """A file to write: its suffix is one of those known, and its folder exists and can be written to."""
-
-    def __init__(self, *suffixes: str) -> None:
-        super().__init__(dir_okay=False, path_type=Path)
-        self.suffixes = suffixes
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Check the path."""
-        path = Path(value)
-        folder = path.absolute().parent
-        if path.suffix.lower() not in self.suffixes:
-            self.fail(f"{str(path)!r} must end in one of {', '.join(self.suffixes)}.", param, ctx)
-        if not folder.is_dir() or not os.access(folder, os.W_OK):
-            self.fail(f"{str(path)!r} is in a folder that does not exist or cannot be written to.", param, ctx)
-        return super().convert(path, param, ctx)
-
-
-def _names(context: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
+def _names(context: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...] | None:
     """Names separated by commas; one that contains a comma is in double quotes."""
     names = tuple(name.strip() for text in value for row in csv.reader([text], skipinitialspace=True) for name in row)
     if not all(names) or (value and not names):
         raise click.BadParameter("a name is empty.")
-    return names
+    return names or parameter.default  # type: ignore[return-value]
 
 
-_POSITIVE = click.FloatRange(0.0, min_open=True)
+#: Defaults that chapter 13 has otherwise.
+DEFAULTS = {"n": None, "start": "auto"}
+
+
+def _option(name: str, declared: Declared) -> Callable[[Any], Any]:
+    """The option for a setting of :class:`Request`."""
+    word, default = "-n" if name == "n" else f"--{name.replace('_', '-')}", DEFAULTS.get(name, declared.default)
+    how: dict[str, Any] = {"default": default, "show_default": default not in (None, False, ())}
+    if declared.item is bool and (declared.optional or default):
+        word = f"{word}/--no-{word[2:]}"
+    elif declared.item is bool:
+        how["is_flag"] = True
+    elif declared.lists:
+        how |= {"multiple": True, "callback": _names, "metavar": "A,B,…"}
+    elif declared.choices:
+        how["type"] = click.Choice(declared.choices)
+    elif declared.item is int:
+        how["type"] = click.IntRange(declared.at_least, declared.at_most)  # type: ignore[arg-type]
+    elif declared.item is float:
+        open_at = declared.above is not None
+        low = declared.above if open_at else declared.at_least
+        how["type"] = click.FloatRange(low, declared.at_most, min_open=open_at)
+    return click.option(word, name, help=f"{declared.meaning[0].upper()}{declared.meaning[1:]}", **how)
+
+
+def _options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options for all settings of :class:`Request` but the file."""
+    for name, declared in reversed(Request.declared().items()):
+        if name != "file":
+            command = _option(name, declared)(command)
+    return command
 
 
 @click.command("optimise", cls=Command, short_help="find landmarks for your own file")
-@click.argument("file", type=click.Path(exists=True, path_type=Path))
-@click.option("-n", "n", type=click.IntRange(1), help="Number of landmarks (default: 100, or as --tolerance needs).")
-@click.option("--tolerance", type=_POSITIVE, metavar="E", help="In place of -n: relative error allowed, e.g. 0.05.")
+@click.argument("file", type=click.Path(exists=True))
 @click.option(
-    "-o", "--out", type=Output(".npy", ".csv"), default="landmarks.npy", show_default=True, help="File of landmarks."
-)
+    "-o", "--out", type=click.Path(path_type=Path), metavar="FILE", default="landmarks.npy", show_default=True,
+    help="File of the landmarks, .npy or .csv.",
+)  # fmt: skip
 @click.option(
-    "--plot", type=Output(".png", ".svg", ".pdf"), metavar="PICTURE",
-    help="File of the picture (default: beside the landmarks, as .svg).",
+    "--plot", type=click.Path(path_type=Path), metavar="PICTURE",
+    help="File of the picture, .svg, .png or .pdf (default: beside the landmarks, as .svg).",
 )  # fmt: skip
 @click.option("--no-plot", is_flag=True, help="Draw no picture.")
-@click.option(
-    "--method", type=click.Choice(METHODS), default="auto", show_default=True,
-    help="The objective to minimise (the paper's is radial-skd), or a method of choosing points.",
-)  # fmt: skip
-@click.option("--seconds", type=_POSITIVE, metavar="S", help="Time limit (default: until more steps gain little).")
-@click.option("--iterations", type=click.IntRange(0), metavar="T", help="Number of steps instead.")
-@click.option(
-    "--start", type=click.Choice(["auto", *STARTS]), default="auto", show_default=True, help="Initial sample."
-)
-@click.option("--kernel", type=click.Choice(KERNEL_NAMES), default="gaussian", show_default=True, help="Kernel K.")
-@click.option(
-    "--rho", type=click.FloatRange(1e-100, 1e100),
-    help="Kernel parameter ρ (default: 1 over the median squared distance).",
-)  # fmt: skip
-@click.option(
-    "--columns", multiple=True, callback=_names, metavar="A,B,…",
-    help="Columns to use, in this order; without a header they are x0, x1, …",
-)  # fmt: skip
-@click.option("--without", multiple=True, callback=_names, metavar="A,B,…", help="Columns to leave out.")
-@click.option("--one-hot", is_flag=True, help="Turn each column of words into columns of 0 and 1.")
-@click.option(
-    "--header/--no-header", default=None, help="Does the first line name the columns? (default: if it has no number)"
-)
-@click.option("--separator", metavar="X", help="Separator of the fields of a text file (default: detected).")
-@click.option(
-    "--missing", type=click.Choice(["drop", "keep", "refuse"]), default="drop", show_default=True,
-    help="Rows with missing values: leave out, fill with the column's mean, or fail.",
-)  # fmt: skip
-@click.option("--missing-code", multiple=True, metavar="CODE", help="What else marks a missing value: -999, ?, …")
-@click.option(
-    "--standardise/--no-standardise", default=True, show_default=True, help="Rescale columns to mean 0 and variance 1."
-)
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of all random numbers.")
-@click.option("--tries", type=click.IntRange(1), default=1, show_default=True, help="Seeds to try; the best is kept.")
-@click.option("--exact", is_flag=True, help="Compute the errors from all points, however many.")
+@_options
 @DASK
 @JOBS
 def optimise(
@@ -131,11 +109,11 @@ def optimise(
       nystrom optimise abalone.data --one-hot                      columns of words, too
       nystrom optimise points.npy -n 50 --method radial-skd --rho 0.2 --iterations 4000
     """
-    plot = None if no_plot else plot or out.with_suffix(".svg")
-    _check_outputs(options["file"], out, plot)
     from ..running.cluster import connection
 
-    request = _request(options, exact=options.pop("exact") or dask is not None)
+    plot = None if no_plot else plot or out.with_suffix(".svg")
+    _check_outputs(options["file"], out, plot)
+    request = Request(**options | {"exact": options["exact"] or dask is not None})
     try:
         with connection(dask) if dask is not None else nullcontext() as client:
             optimised, report = _optimised(request, jobs, client)
@@ -156,43 +134,20 @@ def optimise(
     )
 
 
-def _check_outputs(file: Path, out: Path, plot: Path | None) -> None:
-    """Refuse to overwrite the data, or a .json file that is not a record of ours."""
+def _check_outputs(file: str, out: Path, plot: Path | None) -> None:
+    """Refuse files that cannot be written, and to overwrite the data or a .json file that is not a record of ours."""
     record = out.with_suffix(".json")
-    for path in (out, record, plot):
-        if path is not None and path.exists() and path.samefile(file):
+    for path, suffixes in ((out, (".npy", ".csv")), (record, (".json",)), (plot, (".svg", ".png", ".pdf"))):
+        if path is None:
+            continue
+        if path.suffix.lower() not in suffixes:
+            raise ConfigurationError("", f"{str(path)!r} must end in one of {', '.join(suffixes)}.")
+        if not os.access(path.absolute().parent, os.W_OK):
+            raise ConfigurationError("", f"{str(path)!r} is in a folder that does not exist or cannot be written to.")
+        if path.exists() and path.samefile(file):
             raise ConfigurationError("--out", f"would overwrite {str(path)!r}, the file with the data.")
     if record.exists() and WHAT not in record.read_text(encoding="utf-8", errors="replace"):
         raise ConfigurationError("--out", f"would overwrite {str(record)!r}, which is not a record of landmarks.")
-
-
-def _request(options: dict[str, Any], exact: bool) -> Request:
-    """The options as the library takes them: those of the file, and the others."""
-    from ..experiments.components import File
-    from ..studies.own_data import Request
-
-    if options["tolerance"] is not None:
-        for name, default in (("n", None), ("tries", 1), ("start", "auto")):
-            if options[name] != default:
-                raise ConfigurationError("--tolerance", f"excludes {'-' if name == 'n' else '--'}{name}.")
-    codes = options.pop("missing_code")
-    numbers = [code for code in codes if _is_number(code)]
-    options |= {
-        "path": str(options.pop("file")),
-        "columns": options["columns"] or None,
-        "missing_numbers": tuple(map(float, numbers)),
-        "missing_words": tuple(code for code in codes if code not in numbers),
-    }
-    source = File.from_plain({name: options.pop(name) for name in File.names() if name in options})
-    return Request(source, options.pop("n") or 100, exact=exact, **options)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 # -- computing -------------------------------------------------------------------------------------------------
@@ -223,9 +178,9 @@ def _optimised(request: Request, jobs: int | None, client: Any) -> tuple[Optimis
     from ..studies import own_data
 
     with progress_bar(desc="reading", unit=" rows", unit_scale=True) as bar:
-        dataset = own_data.load(request.source, request.seed, lambda rows: bar.update(rows - bar.n), client)
+        dataset = own_data.load(request, lambda rows: bar.update(rows - bar.n), client)
     with nl.threads(jobs) if jobs else nullcontext(), _stop_on_ctrl_c() as stop:
-        number = f"{request.n:,}" if request.tolerance is None else "few"
+        number = f"{request.n or 100:,}" if request.tolerance is None else "few"
         tell(f"{dataset.name}: {dataset.N:,} points; looking for {number} landmarks …")
         began = time.monotonic()
         form = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}, {postfix}"
@@ -239,7 +194,7 @@ def _optimised(request: Request, jobs: int | None, client: Any) -> tuple[Optimis
                 bar.set_postfix_str(f"mean error {error:.4g}", refresh=False)
                 bar.update(share - bar.n)
 
-            optimised = request.optimised(dataset, progress, watch, client)
+            optimised = own_data.optimise(request, dataset, progress, watch, client)
         seconds = time.monotonic() - began
         tell("computing the trace error …")
         optimised = replace(optimised, stopped=stop.is_set()).or_start()
@@ -250,9 +205,8 @@ def _optimised(request: Request, jobs: int | None, client: Any) -> tuple[Optimis
 
 
 def _report(optimised: Optimised, seconds: float) -> str:
-    data, n = optimised.dataset, optimised.request.n
+    data = optimised.dataset
     total = data.N * optimised.result.mean_diagonal
-    left_out = "".join(f"; {reason}: {count:,}" for reason, count in data.removed if count)
     scaled = "" if data.mean is None else " It is that of the standardised data."
     change = f"{100 * (optimised.after / optimised.before - 1):+.1f} %" if optimised.before > 0.0 else ""
     rows = [["before", f"{optimised.before:.6g}", ""], ["after", f"{optimised.after:.6g}", change]]
@@ -279,39 +233,28 @@ def _report(optimised: Optimised, seconds: float) -> str:
                 f"{low:.6g} and {high:.6g} with at least {100 * estimate.confidence:g} % confidence."
             )
         tell("comparing with uniform landmarks …")
-        number, enough = optimised.equivalent
-        words.append(
-            f"Uniform landmarks would need {'' if enough else 'more than '}{number:,} for the same error "
-            f"({number / n:.1f} times as many)."
-        )
+        words.append(optimised.in_uniform)
     lines = [
-        f"{data.name}: N = {data.N:,}, d = {data.d}{left_out}",
+        optimised.heading,
         *(f"  {reason}" for reason in (optimised.kernel_reason + scaled, *optimised.result.reasons)),
         "",
         table(["trace error", "", ""], rows, right=[1]),
         "",
         *words,
-        f"{n:,} landmarks found in {duration(seconds)}.",
+        f"{optimised.n:,} landmarks found in {duration(seconds)}.",
     ]
     return "\n".join(lines)
 
 
 def _save(optimised: Optimised, out: Path, plot: Path | None) -> dict[str, Path]:
     """Write landmarks, record and picture; if the disk is full, print the landmarks rather than lose them."""
-    record = out.with_suffix(".json")
-    content = optimised.record() | {"landmarks": out.name}
-    text = optimised.frame().to_csv(index=False)
     try:
-        if out.suffix.lower() == ".csv":
-            write_text(out, text)
-        else:
-            write_array(out, optimised.landmarks)
-        write_text(record, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+        saved = {"landmarks": out, "record": optimised.save(out)}
     except OSError as error:
-        click.echo(text, nl=False)
+        click.echo(optimised.frame().to_csv(index=False), nl=False)
         raise CompanionError(f"{out} cannot be written ({error.strerror}); the landmarks are printed above.") from error
     if plot is None:
-        return {"landmarks": out, "record": record}
+        return saved
     from ..figures.own_data import report
 
     figure = report(optimised)
@@ -319,4 +262,4 @@ def _save(optimised: Optimised, out: Path, plot: Path | None) -> dict[str, Path]
         atomic_write(plot, lambda part: figure.savefig(part))
     except OSError as error:
         raise CompanionError(f"{plot} cannot be written ({error.strerror}); the landmarks are in {out}.") from error
-    return {"landmarks": out, "record": record, "picture": plot}
+    return saved | {"picture": plot}

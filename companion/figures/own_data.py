@@ -6,23 +6,18 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-import nystrom_lib as nl
-
 from ..experiments.outcome import Array
 from ..studies.own_data import Optimised, some_points
 from ..wording import mathtext
 from . import paths, style
 
 
-def plane(dataset: nl.datasets.Dataset) -> tuple[Array, Array, float]:
-    """The mean, the directions of the first two principal components, (d, 2), and their share of the variance."""
-    some = some_points(dataset.X)
-    centre = some.mean(axis=0)
-    _, lengths, directions = np.linalg.svd(some - centre, full_matrices=False)
-    axes = directions[:2].T
+def plane(points: Array) -> tuple[Array, Array]:
+    """The mean of points, and the directions of their first two principal components, (d, 2)."""
+    centre = points.mean(axis=0)
+    axes = np.linalg.svd(points - centre, full_matrices=False)[2][:2].T
     # the sign of a principal component is arbitrary: its largest entry is made positive
-    axes = axes * np.sign(axes[np.abs(axes).argmax(axis=0), [0, 1]])
-    return centre, axes, float(np.sum(lengths[:2] ** 2) / np.sum(lengths**2))
+    return centre, axes * np.sign(axes[np.abs(axes).argmax(axis=0), [0, 1]])
 
 
 @style.drawn
@@ -31,7 +26,7 @@ def report(optimised: Optimised) -> Figure:
     data = optimised.dataset
     points, ends = some_points(data.X), np.stack([optimised.result.start, optimised.result.sample])
     if data.d > 2:
-        centre, axes, _ = plane(data)
+        centre, axes = plane(points)
         points, ends = ((each - centre) @ axes for each in (points, ends))
         labels = ["first principal component", "second principal component"]
     else:
@@ -50,13 +45,15 @@ def report(optimised: Optimised) -> Figure:
 
 def _uniform(axes: Axes, optimised: Optimised) -> None:
     """The mean error against the number of landmarks: uniform ones, ours, and the best possible."""
-    numbers, errors = zip(*optimised.uniform.items(), strict=True)
-    axes.plot(numbers, errors, "o-", color=style.COLOURS["initial"], markersize=3, label="uniform landmarks")
-    axes.plot([optimised.request.n], [optimised.ours], "o", color=style.COLOURS["optimised"], label="optimised")
-    most = min(2 * max(numbers[0], optimised.request.n), len(optimised.least) - 1)
-    axes.plot(range(1, most + 1), optimised.least[1 : most + 1], color=style.REFERENCE, label="best possible")
-    axes.axhline(optimised.ours, color=style.COLOURS["optimised"], linestyle=":")
-    if min(errors) > 0.0 and optimised.ours > 0.0:
+    errors, enough = optimised.uniform
+    widest = 2 * max(optimised.n, enough or max(errors))
+    shown = {m: error for m, error in errors.items() if m <= widest}
+    axes.plot(list(shown), list(shown.values()), "o-", color=style.INITIAL, markersize=3, label="uniform landmarks")
+    axes.plot([optimised.n], [optimised.ours], "o", color=style.OPTIMISED, label="optimised")
+    least = optimised.least[: 2 * optimised.n + 1]
+    axes.plot(range(1, len(least)), least[1:], color=style.REFERENCE, label="best possible")
+    axes.axhline(optimised.ours, color=style.OPTIMISED, linestyle=":")
+    if min(shown.values()) > 0.0 and optimised.ours > 0.0:
         axes.set_yscale("log")
     style.label(axes, "number of landmarks", "mean error of a point")
     axes.legend()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import os
+import json
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -14,20 +15,16 @@ import numpy as np
 import nystrom_lib as nl
 
 from ..atomic_write import write_array, write_text
-from ..checkout import NOTEBOOKS
 from ..choices import kernel_by_name
-from ..errors import ConfigurationError
-from ..experiments import components
 from ..experiments.outcome import Array
 from ..experiments.seeds import Axis, seed_for
 from ..experiments.sums import BLOCK_ROWS
 from ..results import provenance
+from .request import Request
 
 if TYPE_CHECKING:
     import pandas as pd
 
-#: A small file that comes with the notebooks, so that the chapter runs without one.
-EXAMPLE = "data/abalone_measurements.csv"
 #: Up to this many points the best possible errors, and for the chapter all three norms, are computed.
 FULL_REPORT = 5_500
 #: Up to this many points a file is read into memory; of a larger .npy or Parquet file rows are read as needed.
@@ -47,39 +44,25 @@ _TIMES, _MOST = 20, 4_000  # numbers of uniform landmarks tried: at most this ma
 # -- reading ---------------------------------------------------------------------------------------------------
 
 
-def locate(file: str) -> Path:
-    """The file as seen from the current folder, or else from the folder of the notebooks."""
-    for folder in (Path(), NOTEBOOKS):
-        place = folder / os.path.expanduser(file)  # unlike pathlib it accepts the name of an unknown user
-        if place.is_file():
-            return place.resolve()
-    raise ConfigurationError("file", f"is {file!r}, and there is no such file in {Path().resolve()}.")
-
-
 def load(
-    file: components.File, seed: int, progress: Callable[[int], object] | None = None, cluster: Any = None
+    request: Request, progress: Callable[[int], object] | None = None, cluster: Any = None
 ) -> nl.datasets.Dataset:
     """The data set of a file or folder; where rows are read as needed, its ``X`` is a ``Source``.
 
     ``progress`` receives the number of rows read of a large file; ``cluster`` is a Dask client whose workers make the
     passes over it.
     """
-    path = Path(file.path).expanduser()
-    plain = {name: getattr(file, name) for name in ("path", "columns", "without", "missing", "standardise")}
-    others = [name for name, value in vars(file).items() if value != getattr(components.File(**plain), name)]
+    path, columns = request.path(), dict[str, Any](columns=request.columns, without=request.without)
+    of_text = {name: getattr(request, name) for name in ("one_hot", "header", "separator", "missing_code")}
+    others = {name: value for name, value in of_text.items() if value not in (None, False, ())}
     if path.is_dir():
-        if file.missing == "keep":
-            raise ValueError("missing='keep' cannot be had of a folder of Parquet files; allow missing='drop'.")
-        for name in others:
-            raise ValueError(
-                f"{name} is {getattr(file, name)!r}, which means nothing for a folder of Parquet files; leave it out."
-            )
-    elif others or file.missing == "keep" or not _is_large(file, path):
-        return file.load(seed)
+        for name, value in others.items():
+            raise ValueError(f"{name} is {value!r}, which means nothing for a folder of Parquet files; leave it out.")
+    elif others or request.missing == "keep" or not _is_large(path, columns):
+        return request.source().load(request.seed)
     source = nl.open_data(
-        path, columns=file.columns, without=file.without, standardise=file.standardise, missing=file.missing,
-        progress=progress, cluster=cluster,
-    )  # fmt: skip
+        path, **columns, standardise=request.standardise, missing=request.missing, progress=progress, cluster=cluster
+    )
     small = len(source) <= IN_MEMORY
     X: Any = source
     if small:
@@ -89,7 +72,7 @@ def load(
         X=X,
         name=path.name,
         sha256=nl.datasets.sha256_of(X) if small else "not computed",
-        removed=(("rows with missing values", len(source.dropped)),) if file.missing == "drop" else (),
+        removed=(("rows with missing values", len(source.dropped)),) if request.missing == "drop" else (),
         stand_in=False,
         citation="your own data",
         licence="not stated",
@@ -100,11 +83,11 @@ def load(
     )
 
 
-def _is_large(file: components.File, path: Path) -> bool:
+def _is_large(path: Path, columns: dict[str, Any]) -> bool:
     if path.suffix.lower() not in (".npy", ".parquet", ".pq"):
         return False
     try:
-        return len(nl.open_data(path, columns=file.columns, without=file.without)) > IN_MEMORY
+        return len(nl.open_data(path, **columns)) > IN_MEMORY
     except (ValueError, OSError):  # reported where the file is read
         return False
 
@@ -131,52 +114,31 @@ def exact_is_cheap(N: int, n: int) -> bool:
 # -- landmarks -------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Request:
-    """Landmarks for a file; None leaves a choice to a rule."""
-
-    source: components.File
-    n: int
-    kernel: str = "gaussian"
-    rho: float | None = None
-    method: str = "auto"
-    start: str = "auto"
-    iterations: int | None = None
-    seconds: float | None = None
-    seed: int = 0
-    exact: bool = False  # the errors from all points, however many
-    tries: int = 1  # seeds to try, of which the best is kept
-    tolerance: float | None = None  # the relative error allowed, which then determines n
-
-    def _kernel(self, dataset: nl.datasets.Dataset) -> tuple[nl.Kernel, str]:
-        """The kernel, with ρ by the median rule unless it is given, and the reason for it."""
-        if self.tolerance is None and self.n > dataset.N:
-            raise ValueError(f"n is {self.n}; it must be from 1 to {dataset.N}, the number of data points.")
-        rho = nl.median_rho(dataset.X, self.seed) if self.rho is None else self.rho
-        rule = "1 over the median squared distance of the data" if self.rho is None else "as given"
-        return kernel_by_name(self.kernel, rho), f"ρ = {rho:g}, {rule}."
-
-    def optimised(
-        self,
-        dataset: nl.datasets.Dataset,
-        progress: Callable[[int], object] | None = None,
-        watch: Callable[[float, float], object] | None = None,
-        cluster: Any = None,
-    ) -> Optimised:
-        """The landmarks; of several tries those with the smallest trace error."""
-        kernel, reason = self._kernel(dataset)
-        how: dict[str, Any] = {name: getattr(self, name) for name in ("method", "start", "seconds", "iterations")}
-        how |= {"n": self.n} if self.tolerance is None else {"tolerance": self.tolerance}
-        found = []
-        for seed in range(self.seed, self.seed + self.tries):
-            result = nl.find_landmarks(kernel, dataset.X, seed=seed, progress=progress, watch=watch, **how)
-            request = replace(self, n=len(result.sample))
-            found.append(Optimised(request, dataset, kernel, reason, result, cluster))
-        if self.tries == 1:
-            return found[0]
-        best = min(range(self.tries), key=lambda k: found[k].after)
-        why = f"The best of {self.tries} tries, by the trace error: the one with seed {self.seed + best}."
-        return found[best].with_result(why)
+def optimise(
+    request: Request,
+    dataset: nl.datasets.Dataset,
+    progress: Callable[[int], object] | None = None,
+    watch: Callable[[float, float], object] | None = None,
+    cluster: Any = None,
+) -> Optimised:
+    """The landmarks; of several tries those with the smallest trace error."""
+    n = None if request.tolerance is not None else request.n or 100
+    if n is not None and n > dataset.N:
+        raise ValueError(f"n is {n}; it must be from 1 to {dataset.N}, the number of data points.")
+    rho = nl.median_rho(dataset.X, request.seed) if request.rho is None else request.rho
+    rule = "1 over the median squared distance of the data" if request.rho is None else "as given"
+    kernel = kernel_by_name(request.kernel, rho)
+    how: dict[str, Any] = {name: getattr(request, name) for name in ("method", "start", "seconds", "iterations")}
+    how |= {"n": n} if n is not None else {"tolerance": request.tolerance}
+    found = []
+    for seed in range(request.seed, request.seed + request.tries):
+        result = nl.find_landmarks(kernel, dataset.X, seed=seed, progress=progress, watch=watch, **how)
+        found.append(Optimised(request, dataset, kernel, f"ρ = {rho:g}, {rule}.", result, cluster))
+    if request.tries == 1:
+        return found[0]
+    best = min(range(request.tries), key=lambda k: found[k].after)
+    why = f"The best of {request.tries} tries, by the trace error: the one with seed {request.seed + best}."
+    return found[best].with_result(why)
 
 
 @dataclass(frozen=True)
@@ -192,25 +154,31 @@ class Optimised:
     stopped: bool = False  #: whether the user waits for the end: then errors are estimated from few points
 
     @property
+    def n(self) -> int:
+        """The number of landmarks."""
+        return len(self.result.sample)
+
+    @property
     def reasons(self) -> tuple[str, ...]:
         """A sentence for each choice."""
         return (self.kernel_reason, *self.result.reasons)
-
-    @property
-    def landmarks(self) -> Array:
-        """The landmarks in the units of the file."""
-        return self.dataset.in_original_units(self.result.sample)
 
     def frame(self) -> pd.DataFrame:
         """The landmarks in the units of the file, with its columns."""
         import pandas as pd
 
-        return pd.DataFrame(self.landmarks, columns=list(self.dataset.columns))
+        return pd.DataFrame(self.dataset.in_original_units(self.result.sample), columns=list(self.dataset.columns))
 
-    def save(self, folder: Path) -> None:
-        """Write ``landmarks.npy`` (as optimised) and ``landmarks.csv`` (in the units of the file) to a folder."""
-        write_array(folder / "landmarks.npy", self.result.sample)
-        write_text(folder / "landmarks.csv", self.frame().to_csv(index=False))
+    def save(self, out: Path) -> Path:
+        """Write the landmarks in the units of the file (.npy or .csv) and a record beside them; return its path."""
+        record, landmarks = out.with_suffix(".json"), self.frame()
+        if out.suffix.lower() == ".csv":
+            write_text(out, landmarks.to_csv(index=False))
+        else:
+            write_array(out, landmarks.to_numpy())
+        content = self.record() | {"landmarks": out.name}
+        write_text(record, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+        return record
 
     def with_result(self, reason: str, **changes: Any) -> Optimised:
         """The same with changes of the result and a reason for them."""
@@ -251,7 +219,7 @@ class Optimised:
         N, points = self.dataset.N, None
         if self.stopped and N > _COMPARED:
             points = _COMPARED
-        elif not self.request.exact and not exact_is_cheap(N, self.request.n):
+        elif not self.request.exact and not exact_is_cheap(N, self.n):
             points = ESTIMATED_FROM
         if not isinstance(X, nl.Source) and N > BLOCK_ROWS:
             X = nl.open_data(X, cluster=self.cluster)
@@ -262,19 +230,19 @@ class Optimised:
 
     @property
     def _by_nearest(self) -> bool:
-        return self.request.n > EXACT and self.kernel.radial
+        return self.n > EXACT and self.kernel.radial
 
     @cached_property
     def best(self) -> float | None:
         """The smallest trace error of any matrix of rank n; None where it would cost too much."""
         if self.dataset.N > FULL_REPORT:
             return None
-        return nl.best_rank_errors(self.kernel, self.dataset.X, self.request.n, "trace").trace
+        return nl.best_rank_errors(self.kernel, self.dataset.X, self.n, "trace").trace
 
     @cached_property
     def best_bound(self) -> float:
         """A lower confidence bound of the smallest trace error of any matrix of rank n."""
-        return self.dataset.N * nl.best_error_bound(self.kernel, self.dataset.X, self.request.n)
+        return self.dataset.N * nl.best_error_bound(self.kernel, self.dataset.X, self.n)
 
     @property
     def at_most(self) -> float:
@@ -299,14 +267,14 @@ class Optimised:
         return self._mean_error(self.result.sample)
 
     @cached_property
-    def uniform(self) -> dict[int, float]:
-        """The mean error of uniform landmarks by their number, up to one that is enough, or the most tried.
+    def uniform(self) -> tuple[dict[int, float], int | None]:
+        """The mean errors of uniform landmarks by their number, and the smallest number that leaves no larger error.
 
-        Each sample contains the smaller ones, so that the error falls with the number; bisection finds the place.
+        Each sample contains the smaller ones, so that the error falls with the number, which is found by bisection;
+        None if even the largest number tried is too small.
         """
         X: Any = self.dataset.X
-        n = self.request.n
-        most = min(len(X), _TIMES * n, max(_MOST, 4 * n if self._by_nearest else n))
+        most = min(len(X), _TIMES * self.n, max(_MOST, 4 * self.n if self._by_nearest else self.n))
         rng = np.random.default_rng(seed_for(self.request.seed, Axis.DATA))
         if isinstance(X, nl.Source):
             candidates = X.rows(rng.permutation(X.choose(most, rng))).astype(np.float64)
@@ -314,24 +282,29 @@ class Optimised:
             candidates = np.asarray(X[rng.choice(len(X), most, replace=False)], dtype=np.float64)
         errors: dict[int, float] = {}
 
-        def error(m: int) -> float:
-            if m not in errors:
-                errors[m] = self._mean_error(candidates[:m])
-            return errors[m]
+        def enough(m: int) -> bool:
+            errors[m] = self._mean_error(candidates[:m])
+            return errors[m] <= self.ours
 
-        low, high = 1, n
-        while error(high) > self.ours and high < len(candidates):
-            low, high = high, min(2 * high, len(candidates))
-        while high - low > 1 and error(high) <= self.ours:
-            middle = (low + high) // 2
-            low, high = (low, middle) if error(middle) <= self.ours else (middle, high)
-        return dict(sorted(errors.items()))
+        smallest = 1 + bisect_left(range(1, most + 1), True, key=enough)
+        return dict(sorted(errors.items())), smallest if smallest <= most else None
 
     @property
-    def equivalent(self) -> tuple[int, bool]:
-        """How many uniform landmarks the same error takes, and whether that many were enough."""
-        enough = [m for m, error in self.uniform.items() if error <= self.ours]
-        return (min(enough), True) if enough else (max(self.uniform), False)
+    def in_uniform(self) -> str:
+        """How many uniform landmarks the same error takes, in words."""
+        errors, enough = self.uniform
+        number = max(errors) if enough is None else enough
+        return (
+            f"Uniform landmarks would need {'more than ' if enough is None else ''}{number:,} for the same error "
+            f"({number / self.n:.1f} times as many)."
+        )
+
+    @property
+    def heading(self) -> str:
+        """The file, its size, and how many rows were left out."""
+        data = self.dataset
+        left_out = "".join(f"; {reason}: {count:,}" for reason, count in data.removed if count)
+        return f"{data.name}: N = {data.N:,}, d = {data.d}{left_out}"
 
     @cached_property
     def least(self) -> Array:
@@ -353,7 +326,7 @@ class Optimised:
         return {
             "what": "landmark points in the units of the file, a row each, columns in the order given here",
             "columns": list(data.columns),
-            "n": request.n,
+            "n": self.n,
             "trace": trace,
             "standardisation": {
                 "done": data.mean is not None,
@@ -364,7 +337,7 @@ class Optimised:
             "kernel": {"name": kernel.name, **kernel.parameters},
             "choices": list(self.reasons),
             "find_landmarks": found,
-            "file": request.source.to_plain(),
+            "file": request.source().to_plain(),
             "data": provenance.describe(data),
             "environment": provenance.environment(),
         }

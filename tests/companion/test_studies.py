@@ -11,13 +11,10 @@ from companion.chapters import approximation, convergence, radial_skd
 from companion.chapters import stochastic_gradients as estimators
 from companion.chapters.bigaussian import recorded_descent
 from companion.choices import kernel_by_name
-from companion.experiments.components import File
 from companion.experiments.config import Record
 from companion.running.runner import run
-from companion.studies import (
-    curvature,
-    own_data,
-)
+from companion.studies import curvature, own_data
+from companion.studies.request import Request
 
 from .small import EXPERIMENT
 
@@ -113,16 +110,17 @@ def table(tmp_path):
 
 
 def found_for(request):
-    return request.optimised(request.source.load(0))
+    return own_data.optimise(request, own_data.load(request))
 
 
 @pytest.mark.parametrize("standardise", [True, False])
 def test_landmarks_come_home_in_the_file_s_units(table, tmp_path, standardise):
     path, frame = table
-    source = File(path=str(path), standardise=standardise)
-    found = found_for(own_data.Request(source, n=4, method="uniform"))
-    found.save(tmp_path)
-    assert np.array_equal(np.load(tmp_path / "landmarks.npy"), found.result.sample)
+    found = found_for(Request(str(path), n=4, method="uniform", standardise=standardise))
+    record = found.save(tmp_path / "landmarks.csv")
+    features = nl.load_landmarks(record).features(frame.to_numpy())
+    approximation = nl.NystromApproximation(found.kernel, found.result.sample)
+    assert features == pytest.approx(approximation.features(found.dataset.X))
     home = pd.read_csv(tmp_path / "landmarks.csv")
     assert list(home) == ["a", "b", "c"]
     # uniform landmarks are rows of the file
@@ -132,15 +130,10 @@ def test_landmarks_come_home_in_the_file_s_units(table, tmp_path, standardise):
 
 
 def test_it_is_find_landmarks_that_is_called(table):
-    request = own_data.Request(
-        File(path=str(table[0])), n=6, rho=0.25, kernel="matern-5/2", method="radial-skd", start="kmeans",
-        iterations=20, seed=9,
-    )  # fmt: skip
-    found = found_for(request)
+    how = {"method": "radial-skd", "start": "kmeans", "iterations": 20, "seed": 9}
+    found = found_for(Request(str(table[0]), n=6, rho=0.25, kernel="matern-5/2", **how))
     kernel = kernel_by_name("matern-5/2", 0.25)
-    again = nl.find_landmarks(
-        kernel, found.dataset.X, 6, method="radial-skd", start="kmeans", iterations=20, seed=9
-    )  # fmt: skip
+    again = nl.find_landmarks(kernel, found.dataset.X, 6, **how)
     np.testing.assert_array_equal(found.result.sample, again.sample)
     assert found.reasons[0] == "ρ = 0.25, as given." and found.reasons[1:] == again.reasons
     trace = nl.nystrom_errors(kernel, found.dataset.X, again.sample, "trace").trace

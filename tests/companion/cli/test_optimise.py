@@ -97,7 +97,7 @@ REFUSED = [
     (["--without", "sample", "-o", "marks.txt"], 2, "'marks.txt' must end in one of .npy, .csv"),
     (["--without", "sample", "-o", "no/where.npy"], 2, "'no/where.npy' is in a folder that does not exist"),
     (["--without", "sample", "--missing", "refuse"], 1, "rows with missing values"),
-    (["--tolerance", 0.2], 2, "--tolerance excludes -n."),
+    (["--tolerance", 0.2], 2, "tolerance excludes n."),
 ]
 
 
