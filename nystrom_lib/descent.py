@@ -2,9 +2,12 @@ r"""Descents: the paper's (§2–4), and the loop that joins any objective with 
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -13,11 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 from . import _validation as check
 from ._sums import PairSums
 from ._threads import limit_blas_threads
-from ._validation import Array, as_writable
+from ._validation import Array
 from .kernels import Kernel
 from .landmarks.objectives import Objective, RadialSKD
-from .landmarks.objectives.base import EVERYTHING
-from .landmarks.steps import LBFGS, Engine, FixedStep, RadialEngine, StepRule
+from .landmarks.steps import Engine, FixedStep, RadialEngine, ScipyEngine, StepRule
 from .radial_skd import validate_arguments
 from .stochastic import LARGEST_BATCH
 
@@ -120,9 +122,10 @@ def gradient_descent(
     >>> run.sample.round(3), run.values.round(4), run.iterations
     (array([[0.5]]), array([-4.147 , -4.8976, -4.8976]), array([ 0, 25, 50]))
     """
+    arguments = validate_arguments(kernel, data, sample)
     return _radial_descent(
-        kernel, data, sample, step=step, iterations=iterations, record_every=record_every, keep_path=keep_path,
-        constant=constant, progress=progress, dtype=dtype,
+        *arguments, step, iterations, 0, no_batches, constant, dtype, record_every=record_every, keep_path=keep_path,
+        progress=progress,
     )  # fmt: skip
 
 
@@ -193,8 +196,8 @@ def stochastic_gradient_descent(
     if estimator == "two-sample" and size < 2:
         raise ValueError(f"batch_size is {size}; the two-sample estimator needs at least 2.")
     return _radial_descent(
-        kernel, data, sample, step=step, iterations=iterations, record_every=record_every, keep_path=keep_path,
-        constant=constant, progress=progress, dtype=dtype, batch=size, first_part=first_part, draw=draw,
+        kernel, data, sample, step, iterations, size, draw, constant, dtype, first_part, record_every=record_every,
+        keep_path=keep_path, progress=progress,
     )  # fmt: skip
 
 
@@ -261,7 +264,7 @@ def descend(
         draw = independent_batches(len(objective.data), size, check.generator("seed", seed))
     return run_descent(
         objective, objective.checked(sample), rule, Budget(iterations, seconds), size, draw,
-        record_every=record_every, keep_path=keep_path, report=_reporting(progress),
+        record_every=record_every, keep_path=keep_path, progress=progress,
     )  # fmt: skip
 
 
@@ -270,7 +273,7 @@ def descend(
 #: A function that draws a number of batches, as rows.
 Draw = Callable[[int], NDArray[np.int64]]
 #: A callback that receives the number of steps done and a function that returns the current sample.
-Report = Callable[[int, Callable[[], Array]], object]
+Watch = Callable[[int, Callable[[], Array]], object]
 
 
 def no_batches(count: int) -> NDArray[np.int64]:
@@ -280,14 +283,8 @@ def no_batches(count: int) -> NDArray[np.int64]:
 
 def given_batches(batches: NDArray[np.int64]) -> Draw:
     """Take the rows of an array, in order."""
-    rest = batches
-
-    def draw(count: int) -> NDArray[np.int64]:
-        nonlocal rest
-        rows, rest = rest[:count], rest[count:]
-        return as_writable(rows)
-
-    return draw
+    rows = iter(batches)
+    return lambda count: np.array(list(islice(rows, count)))
 
 
 def independent_batches(N: int, size: int, rng: np.random.Generator) -> Draw:
@@ -315,8 +312,8 @@ class Budget:
     def __init__(self, iterations: int | None, seconds: float | None) -> None:
         if iterations is None and seconds is None:
             raise ValueError("Give iterations, or seconds, or both: a descent needs an end.")
-        self.iterations = None if iterations is None else check.integer("iterations", iterations, least=0)
-        self.seconds = None if seconds is None else check.positive("seconds", seconds)
+        self.iterations = math.inf if iterations is None else check.integer("iterations", iterations, least=0)
+        self.seconds = math.inf if seconds is None else check.positive("seconds", seconds)
         self.begin = time.perf_counter()
 
     def elapsed(self) -> float:
@@ -325,21 +322,16 @@ class Budget:
 
     def used(self, done: int) -> float:
         """The share used so far, from 0 to 1."""
-        shares = [0.0]
-        if self.iterations is not None:
-            shares.append(done / self.iterations if self.iterations else 1.0)
-        if self.seconds is not None:
-            shares.append(self.elapsed() / self.seconds)
-        return min(max(shares), 1.0)
+        by_steps = done / self.iterations if self.iterations else 1.0
+        return min(max(by_steps, self.elapsed() / self.seconds), 1.0)
 
     def share(self, pace: float) -> float:
         """The share of a step of ``pace`` seconds; a pace of 0 is not known yet."""
-        by_steps = 1.0 / self.iterations if self.iterations else 0.0
-        return max(by_steps, pace / self.seconds if self.seconds is not None else 0.0)
+        return max(1.0 / self.iterations, pace / self.seconds)
 
     def affordable(self, pace: float) -> int:
         """The number of steps of ``pace`` seconds before the clock is read again."""
-        if self.seconds is None:
+        if self.seconds == math.inf:
             return 10**9
         interval = min(max(self.seconds / _READINGS, _MIN_INTERVAL), max(self.seconds - self.elapsed(), 0.0))
         return int(min(max(1.0, interval / pace), 1e9)) if pace > 0.0 else 1
@@ -359,210 +351,166 @@ def run_descent(
     *,
     record_every: int = 0,
     keep_path: bool = False,
-    report: Report | None = None,
+    progress: Callable[[int], object] | None = None,
+    watch: Watch | None = None,
+    engine: Engine | None = None,
+    value: Callable[[Array], float] | None = None,
 ) -> Descent:
-    """:func:`descend` with a budget whose clock is running, any batches, and a callback that may read the sample."""
+    """:func:`descend` with a budget whose clock is running, any batches, and a callback that reads the sample.
+
+    Between chunks of steps, values are recorded, the callbacks are called and the clock is read. ``engine``
+    and ``value`` replace those of the rule and of the objective.
+    """
     record_every = check.integer("record_every", record_every, least=0)
-    value: Callable[[Array], float] | None = objective.value if record_every else None
-    if value is None and not objective.kernel.radial:
-        value = _value_of_few_points(objective, len(sample))
-    records = _Records(sample, record_every, keep_path, value)
-    if isinstance(rule, LBFGS):
-        return _run_scipy(rule, objective, sample, budget, records, report)
-    engine = rule.engine(objective, sample, batch)
-    chunk = _chunk(objective.cost(len(sample), batch or len(objective.data)))
-    return _run_engine(engine, budget, draw, chunk, records, rule.restarts, getattr(rule, "step", None), report)
+    keep_path, progress = check.flag("keep_path", keep_path), check.callback("progress", progress)
+    value = value or (objective.value if record_every else partial(_value_of_few_points, objective))
+    if not record_every and objective.kernel.radial:
+        value = None  # bounded, unlike that of other kernels, which is always checked at the end
+    engine = engine or rule.engine(objective, sample, batch)
+    every = record_every or int(keep_path)
+    run = _Run(engine, rule, budget, every, record_every > 0, keep_path, value, progress, watch, sample.copy())
+    if isinstance(engine, ScipyEngine):
+        _minimise(run, engine)
+    else:
+        chunk = int(min(1000, max(1, _CHUNK / objective.cost(len(sample), batch or len(objective.data)))))
+        _advance(run, draw, chunk)
+    return run.result()
 
 
-def _run_scipy(
-    rule: LBFGS, objective: Objective, sample: Array, budget: Budget, records: _Records, report: Report | None
-) -> Descent:
-    """L-BFGS by scipy, which calls back after each step."""
-    most = 10**9 if budget.iterations is None else budget.iterations
-    done, now, ended = 0, sample.copy(), budget.used(0) >= 1.0
+def _advance(run: _Run, draw: Draw, chunk: int) -> None:
+    """The loop of all descents but L-BFGS."""
+    engine, budget, restarts, pace = run.engine, run.budget, run.rule.restarts, 0.0
+    while run.used < 1.0:
+        count = int(min(chunk, run.until_record(), budget.iterations - run.done, budget.affordable(pace)))
+        began = budget.elapsed()
+        taken = engine.advance(draw(count), run.used, budget.share(pace))
+        pace = (budget.elapsed() - began) / max(taken, 1)
+        if taken < count:
+            if restarts == 0:
+                raise DescentError(run.done + taken + 1, engine.take(), run.step)
+            restarts -= 1
+            engine.restart()
+        run.after(taken)
 
-    def record(last: bool = False) -> None:
-        if not records.add(done, now, last):
-            raise DescentError(done, now, None)
 
-    def after_step(moved: Array) -> None:
-        nonlocal done, now, ended
-        done, now, ended = done + 1, moved, True
-        if done < most and records.due(done):
-            record()
-        if report is not None:
-            report(done, now.copy)
-        if budget.used(done) >= 1.0:
+def _minimise(run: _Run, engine: ScipyEngine) -> None:
+    """L-BFGS by scipy, which has a loop of its own and calls back after each step."""
+
+    def after_step() -> None:
+        run.after(1)
+        if run.used >= 1.0:
             raise StopIteration
-        ended = False
 
-    if not ended:
-        if not np.isfinite(objective.prepare(len(sample), len(objective.data))(sample, EVERYTHING)[1]).all():
-            raise DescentError(1, sample, None)
-        if records.every:
-            record()
-        rule.minimise(objective, sample, most, after_step)
-    if not ended and budget.iterations is not None:  # converged: the remaining steps do not move the sample
-        while (stop := records.next_stop(done)) < most:
-            done = stop
-            record()
-        done = most
-    if done == 0 or done not in records.iterations[-1:]:
-        record(last=True)
-    return records.result(done)
+    most = run.budget.iterations
+    if run.used < 1.0 and not engine.minimise(int(min(most, 10**9)), after_step):
+        raise DescentError(1, run.now, None)
+    if run.used < 1.0 and most < math.inf:  # converged: the remaining steps do not move the sample
+        while run.done + run.until_record() < most:
+            run.done += run.until_record()
+            run.record()
+        run.done = int(most)
 
 
-def _value_of_few_points(objective: Objective, n: int) -> Callable[[Array], float]:
+def _value_of_few_points(objective: Objective, sample: Array) -> float:
     """The value from a few points, which shows whether a kernel that is not radial overflows at the last sample."""
-    few = np.arange(min(n, len(objective.data)))
-    evaluate = objective.prepare(n, len(few))
-    return lambda sample: evaluate(sample, few)[0]
+    few = np.arange(min(len(sample), len(objective.data)))
+    return objective.prepare(len(sample), len(few))(sample, few)[0]
 
 
-@limit_blas_threads
-def _radial_descent(
-    kernel: Kernel,
-    data: ArrayLike,
-    sample: ArrayLike,
-    *,
-    step: float,
-    iterations: int,
-    record_every: int,
-    keep_path: bool,
-    constant: float,
-    progress: Callable[[int], object] | None,
-    dtype: Any,
-    batch: int = 0,
-    first_part: int = 0,
-    draw: Draw = no_batches,
-) -> Descent:
-    """The paper's descents, with their own options: two-sample estimates, single precision, a constant."""
-    kernel, data, sample = validate_arguments(kernel, data, sample)
-    rule = FixedStep(step)
-    budget = Budget(iterations, None)
-    record_every = check.integer("record_every", record_every, least=0)
-    constant = check.real("constant", constant)
-    engine = RadialEngine(RadialSKD(kernel, data), sample, batch, rule.step, first_part, _float_kind(dtype))
-    # a radial kernel is bounded, so R is finite; with other kernels the last value is always checked
-    sums = PairSums(kernel, data, sample) if record_every or not kernel.radial else None
+@dataclass
+class _Run:
+    """A descent under way: its records at iterations 0, k, 2k, … and the last, its callback and its clock."""
 
-    def value(now: Array) -> float:
-        assert sums is not None
-        sums.place(now)
-        norm, total = sums.totals()
-        return constant - (total * (total / norm) if norm > 0.0 else 0.0)
+    engine: Engine
+    rule: StepRule
+    budget: Budget
+    every: int  # k; 0 for no records
+    keep_values: bool
+    keep_path: bool
+    value: Callable[[Array], float] | None
+    progress: Callable[[int], object] | None
+    watch: Watch | None
+    now: Array
+    done: int = 0
+    values: list[float] = field(default_factory=list)
+    path: list[Array] = field(default_factory=list)
+    iterations: list[int] = field(default_factory=list)
 
-    records = _Records(sample, record_every, keep_path, value if sums else None)
-    chunk = _chunk(engine.pairs * data.shape[1])
-    return _run_engine(engine, budget, draw, chunk, records, 0, rule.step, _reporting(progress))
+    def __post_init__(self) -> None:
+        self.step, self.used = getattr(self.rule, "step", None), self.budget.used(0)
+        if self.every and self.used < 1.0:
+            self.record()
 
+    def until_record(self) -> int:
+        """The number of steps to the next record."""
+        return self.every - self.done % self.every if self.every else 10**18
 
-def _reporting(progress: Callable[[int], object] | None) -> Report | None:
-    call = check.callback("progress", progress)
-    return None if call is None else lambda done, take: call(done)
-
-
-def _chunk(products: float) -> int:
-    return int(min(1000, max(1, _CHUNK / products)))
-
-
-class _Records:
-    """Values and samples at iterations 0, k, 2k, … and the last."""
-
-    def __init__(
-        self, sample: Array, record_every: int, keep_path: bool, value: Callable[[Array], float] | None
-    ) -> None:
-        keep_path = check.flag("keep_path", keep_path)
-        self.every = record_every or (1 if keep_path else 0)
-        self.keep_values, self.keep_path, self.value = bool(record_every), keep_path, value
-        self.now = sample.copy()
-        self.values: list[float] = []
-        self.path: list[Array] = []
-        self.iterations: list[int] = []
-
-    def next_stop(self, done: int) -> int:
-        """The next iteration to record."""
-        return done - done % self.every + self.every if self.every else 10**18
-
-    def due(self, done: int) -> bool:
-        """Whether to record this iteration."""
-        return done == self.next_stop(done - 1)
-
-    def add(self, done: int, now: Array, last: bool = False) -> bool:
-        """Add a record; return whether the value, if it was computed, is finite."""
-        self.now = now
+    def record(self, last: bool = False) -> None:
+        """Add a record; an error has the last sample with a finite value."""
+        if self.done:
+            self.now = self.engine.take()
         if self.value is not None and (self.keep_values or last):
             try:
-                value = check.finite("The value", self.value(now))
+                self.values.append(check.finite("The value", self.value(self.now)))
             except check.NotFinite:
-                return False
-            self.values.append(value)
+                good = self.engine.step_back() if self.done else self.now
+                raise DescentError(self.done, good, self.step) from None
         if self.keep_path:
-            self.path.append(now)
-        self.iterations.append(done)
-        return True
+            self.path.append(self.now)
+        self.iterations.append(self.done)
 
-    def result(self, done: int) -> Descent:
-        """The records and the last sample."""
+    def after(self, taken: int) -> None:
+        """Read the clock, call back and record after some steps."""
+        due = taken == self.until_record()
+        self.done += taken
+        self.used = self.budget.used(self.done)
+        try:
+            if self.progress is not None:
+                self.progress(self.done)
+            if self.watch is not None:
+                self.watch(self.done, self.engine.take)
+        except StopIteration:
+            self.used = 1.0
+        if due and self.used < 1.0:
+            self.record()
+
+    def result(self) -> Descent:
+        """The records, the last among them, and the last sample."""
+        if self.iterations[-1:] != [self.done]:
+            self.record(last=True)
         return Descent(
             self.now,
             np.array(self.values if self.keep_values else []),
             np.array(self.iterations if self.every else [], dtype=np.int64),
             np.array(self.path) if self.keep_path else None,
-            done,
+            self.done,
         )
 
 
-def _run_engine(
-    engine: Engine,
-    budget: Budget,
+@limit_blas_threads
+def _radial_descent(
+    kernel: Kernel,
+    data: NDArray[Any],
+    sample: Array,
+    step: float,
+    iterations: int,
+    batch: int,
     draw: Draw,
-    chunk: int,
-    records: _Records,
-    restarts: int,
-    step: float | None,
-    report: Report | None,
+    constant: float,
+    dtype: Any,
+    first_part: int = 0,
+    **options: Any,
 ) -> Descent:
-    """The loop of all descents but L-BFGS: chunks of steps, with records, callback and clock in between."""
-    most = 10**18 if budget.iterations is None else budget.iterations
-    done, used, pace, recorded = 0, budget.used(0), 0.0, -1
-    if records.every and most > 0:
-        if not records.add(0, records.now):
-            raise DescentError(0, records.now, step)
-        recorded = 0
-    while used < 1.0:
-        count = min(chunk, records.next_stop(done) - done, most - done, budget.affordable(pace))
-        began = budget.elapsed()
-        taken = engine.advance(draw(count), used, budget.share(pace))
-        done += taken
-        pace = (budget.elapsed() - began) / max(taken, 1)
-        if taken < count:
-            if restarts == 0:
-                raise DescentError(done + 1, engine.take(), step)
-            restarts -= 1
-            engine.restart()
-        used = budget.used(done)
-        try:
-            if report is not None:
-                report(done, engine.take)
-        except StopIteration:
-            used = 1.0
-        if used < 1.0 and taken == count and records.due(done):
-            if not records.add(done, engine.take()):
-                raise DescentError(done, engine.step_back(), step)
-            recorded = done
-    if recorded < done or done == 0:
-        now = engine.take() if done else records.now
-        if not records.add(done, now, last=True):
-            raise DescentError(done, engine.step_back() if done else now, step)
-    return records.result(done)
+    """The paper's descents, with their own options: two-sample estimates, single precision, a constant."""
+    rule, budget = FixedStep(step), Budget(iterations, None)
+    constant = check.real("constant", constant)
+    kind = check.choice("dtype", getattr(dtype, "__name__", getattr(dtype, "name", dtype)), ("float64", "float32"))
+    objective, sums = RadialSKD(kernel, data), PairSums(kernel, data, sample)
+    engine = RadialEngine(objective, sample, batch, rule.step, first_part, np.dtype(kind).type)
 
+    def value(now: Array) -> float:
+        sums.place(now)
+        norm, total = sums.totals()
+        return constant - (total * (total / norm) if norm > 0.0 else 0.0)
 
-def _float_kind(dtype: Any) -> type:
-    try:
-        kind = np.dtype(dtype)
-    except Exception:  # an object that is no type may raise any error
-        kind = np.dtype(object)
-    if dtype is None or kind not in (np.float32, np.float64):
-        raise ValueError(f"dtype is {check.quoted(dtype)}; it must be numpy.float64 or numpy.float32.")
-    return np.float32 if kind == np.float32 else np.float64
+    return run_descent(objective, sample, rule, budget, batch, draw, engine=engine, value=value, **options)

@@ -18,7 +18,7 @@ from .._local import NEIGHBOURS
 from .._threads import limit_blas_threads
 from .._validation import Array, as_writable
 from ..approximation import check_factor_memory
-from ..descent import Budget, DescentError, Draw, Report, independent_batches, no_batches, run_descent, shuffled_batches
+from ..descent import Budget, DescentError, Draw, Watch, independent_batches, no_batches, run_descent, shuffled_batches
 from ..kernels import Gaussian, Kernel, require
 from ..local_approximation import affordable, by_nearest
 from ..sources import Source, open_data
@@ -505,16 +505,9 @@ class Search:
         if iterations is None and seconds is None:
             iterations = math.ceil(share * usual)
         budget = Budget(iterations, None if seconds is None else self.left(seconds))
-        look = None if self.watch is None else self.watcher(self.watch, budget)
-
-        def report(done: int, take: Callable[[], Array]) -> None:
-            if self.progress is not None:
-                self.progress(done)
-            if look is not None:
-                look(done, take)
-
+        watch = None if self.watch is None else self.watcher(self.watch, budget)
         try:
-            run = run_descent(objective, first, rule, budget, size, draw, report=report)
+            run = run_descent(objective, first, rule, budget, size, draw, progress=self.progress, watch=watch)
             sample, taken = run.sample, run.steps
         except DescentError as end:
             sample, taken = end.sample, end.iteration - 1
@@ -564,7 +557,7 @@ class Search:
             drawn = Drawn(drawn.points, self.numbers[drawn.indices])
         return error, drawn
 
-    def watcher(self, watch: Callable[[float, float], object], budget: Budget) -> Report:
+    def watcher(self, watch: Callable[[float, float], object], budget: Budget) -> Watch:
         """Report the validation error during the descent, but not so often that it costs much."""
         due = 0.0
 

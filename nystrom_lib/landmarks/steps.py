@@ -8,7 +8,6 @@ their own, :meth:`StepRule.engine` returns an engine that runs it instead.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
@@ -37,7 +36,7 @@ _TOO_LARGE = 1e150  # replaces a value that is not finite, so that the line sear
 Move = Callable[[Array, float, Array, float], Array]
 
 
-class StepRule(ABC):
+class StepRule:
     """From gradient to move."""
 
     #: Its name in the registry.
@@ -49,9 +48,9 @@ class StepRule(ABC):
     #: Whether steps decay linearly to 0 as the budget is used up.
     decay: bool = False
 
-    @abstractmethod
     def begin(self, objective: Objective, sample: Array) -> Move:
         """The moves of one descent, which share a state."""
+        raise TypeError(f"{type(self).__name__} gives no single steps; use descend.")
 
     def engine(self, objective: Objective, sample: Array, batch_size: int) -> Engine:
         """The engine that takes the steps, each from ``batch_size`` points; 0 means all of them."""
@@ -152,7 +151,7 @@ class FixedStep(StepRule):
         return super().engine(objective, sample, batch_size)
 
 
-class RadialEngine(Engine):
+class RadialEngine(PairSums, Engine):
     """The compiled descent on the radial SKD, one or two samples a batch, Eq. (5)–(7)."""
 
     def __init__(
@@ -164,21 +163,12 @@ class RadialEngine(Engine):
         first_part: int = 0,
         kind: type = np.float64,
     ) -> None:
-        self._sums = PairSums(objective.kernel, objective.data, sample, batch_size, kind)
+        super().__init__(objective.kernel, objective.data, sample, batch_size, kind)
         self._step, self._first_part = step, first_part
-        self.pairs = self._sums.pairs
 
     def advance(self, batches: NDArray[np.int64], used: float, per_step: float) -> int:
         """Many steps a call."""
-        return self._sums.descend(batches, self._first_part, len(batches), self._step)
-
-    def take(self) -> Array:
-        """The current sample."""
-        return self._sums.take()
-
-    def step_back(self) -> Array:
-        """The sample before the last step."""
-        return self._sums.step_back()
+        return self.descend(batches, self._first_part, len(batches), self._step)
 
 
 @dataclass(frozen=True)
@@ -380,14 +370,21 @@ class LBFGS(StepRule):
     def __post_init__(self) -> None:
         object.__setattr__(self, "memory", check.integer("memory", self.memory, least=1))
 
-    def begin(self, objective: Objective, sample: Array) -> Move:
-        """Not available: scipy owns the loop, see :meth:`minimise`."""
-        raise TypeError("LBFGS gives no single steps; use descend.")
+    def engine(self, objective: Objective, sample: Array, batch_size: int) -> Engine:
+        """It uses all of the data."""
+        return ScipyEngine(self, objective, sample)
 
-    def minimise(
-        self, objective: Objective, sample: Array, iterations: int, after_step: Callable[[Array], None]
-    ) -> None:
-        """Minimise, with a call after each step; ``StopIteration`` raised there ends the minimisation."""
+
+class ScipyEngine(Engine):
+    """L-BFGS by scipy, which has a loop of its own."""
+
+    def __init__(self, rule: LBFGS, objective: Objective, sample: Array) -> None:
+        self._memory, self._objective = rule.memory, objective
+        self._sample = self._good = sample.copy()
+
+    def minimise(self, iterations: int, after_step: Callable[[], None]) -> bool:
+        """Minimise, calling back after each step; False if the start has no gradient."""
+        objective, sample = self._objective, self._sample
         evaluate = objective.prepare(len(sample), len(objective.data))
         length = Adam().length(objective, sample) or 1.0  # scipy's first step is one unit long
 
@@ -398,11 +395,15 @@ class LBFGS(StepRule):
             return value, length * gradient.ravel()
 
         def callback(intermediate_result: OptimizeResult) -> None:
-            after_step(length * intermediate_result.x.reshape(sample.shape))
+            self._sample = self._good = length * intermediate_result.x.reshape(sample.shape)
+            after_step()
 
-        options = {"maxcor": self.memory, "maxiter": iterations, "maxfun": 10**9, "ftol": 0.0, "gtol": 0.0}
         start = sample.ravel() / length
+        if value_and_gradient(start)[0] == _TOO_LARGE:
+            return False
+        options = {"maxcor": self._memory, "maxiter": iterations, "maxfun": 10**9, "ftol": 0.0, "gtol": 0.0}
         minimize(value_and_gradient, start, jac=True, method="L-BFGS-B", callback=callback, options=options)
+        return True
 
 
 #: The step rules by name.

@@ -264,8 +264,8 @@ class Search:
         budget = Budget(BATCH_STEPS if self.iterations is None else self.iterations, left)
         draw = independent_batches(len(points.X), self.batch, self.rng)
         try:
-            start, report = model.sample * root, lambda done, take: self.report()
-            run = run_descent(objective, start, Adam(), budget, self.batch, draw, report=report)
+            start, progress = model.sample * root, lambda done: self.report()
+            run = run_descent(objective, start, Adam(), budget, self.batch, draw, progress=progress)
             sample, steps = run.sample, run.steps
         except DescentError as end:
             sample, steps = end.sample, end.iteration - 1

@@ -148,7 +148,7 @@ def test_chunks(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Catches buffers that a chunk of an odd number of steps leaves swapped for the next one."""
     kernel, (X, S) = KERNELS["gaussian"], cloud(3, 48, 65)
     step = sensible_step(kernel, X, S)
-    monkeypatch.setattr(descent_module, "_CHUNK", chunk * 65 * (48 + 65) * 3)
+    monkeypatch.setattr(descent_module, "_CHUNK", chunk * 65 * (2 * 48 + 65) * 3)
     seen: list[int] = []
     run = nl.gradient_descent(kernel, X, S, step=step, iterations=7, keep_path=False, progress=seen.append)
     assert seen == [*range(chunk, 7, chunk), 7]
@@ -163,7 +163,7 @@ def test_chunks(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_last_good_sample_across_chunks(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Catches a step taken back into a buffer that a chunk's end has left elsewhere."""
     kernel, (X, S) = KERNELS["polynomial"], cloud(2, 20, 9)
-    monkeypatch.setattr(descent_module, "_CHUNK", chunk * 9 * (20 + 9) * 2)
+    monkeypatch.setattr(descent_module, "_CHUNK", chunk * 9 * (2 * 20 + 9) * 2)
     with pytest.raises(nl.DescentError) as caught:
         nl.gradient_descent(kernel, X, S, step=1e60, iterations=50)
     error = caught.value
