@@ -38,12 +38,11 @@ from .landmarks.bounds import best_error_bound
 from .landmarks.find import Landmarks, find_landmarks
 from .landmarks.objectives import LocalTraceError, PredictionError, RadialSKD, TraceError, WeightedSKD
 from .landmarks.saved import load_landmarks
-from .landmarks.starts import initial_sample
+from .landmarks.starts import initial_sample, uniform_sample
 from .landmarks.steps import LBFGS, Adam, FixedStep, Momentum
 from .lipschitz import lipschitz_bound
 from .local_approximation import LocalApproximation
 from .radial_skd import radial_skd, skd_coefficient, squared_frobenius_norm
-from .samples import uniform_sample
 from .sources import Source, open_data
 from .stochastic import one_sample_gradient, two_sample_gradient
 from .warming import warm_up

@@ -11,8 +11,7 @@ from scipy.spatial.distance import pdist
 from . import _validation as check
 from ._validation import Array
 from .kernels import LARGEST_RHO
-from .samples import uniform_indices
-from .sources import Source
+from .sources import Source, open_data
 
 __all__ = ["median_rho"]
 
@@ -64,10 +63,6 @@ def unchecked_rho(data: NDArray[Any] | Source, seed: int | None = 0) -> float:
 
 def subsample(data: NDArray[Any] | Source, most: int, seed: int | None) -> Array:
     """At most ``most`` of the points as float64, drawn without replacement, in their order."""
-    entropy = None if seed is None else check.integer("seed", seed, least=0, most=None)
-    stream = np.random.SeedSequence(entropy, spawn_key=_POINTS)
-    if isinstance(data, Source):
-        return data.rows(data.choose(most, check.generator("seed", stream))).astype(np.float64)
-    if len(data) > most:
-        data = data[np.sort(uniform_indices(len(data), most, stream))]
-    return np.asarray(data, dtype=np.float64)
+    source, entropy = open_data(data), None if seed is None else check.integer("seed", seed, least=0, most=None)
+    rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=_POINTS))
+    return source.rows(source.choose(most, rng)).astype(np.float64)

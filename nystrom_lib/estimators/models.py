@@ -23,7 +23,7 @@ from .._threads import limit_blas_threads
 from .._validation import Array
 from ..kernels import Gaussian, Kernel, Matern, RationalQuadratic
 from ..landmarks.objectives.prediction_error import fit, predictions
-from ..landmarks.starts import STARTS
+from ..landmarks.starts import kmeans
 from ..landmarks.supervised import CANDIDATE_STEPS, MAX_EXACT, RIDGES, START, STEPS, Model, Points, Search, squared
 
 #: At unit length scale.
@@ -116,7 +116,7 @@ class _Predictor(BaseEstimator):  # type: ignore[misc]
         rng = np.random.default_rng(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
         def start(X: Array, n: int) -> Array:
-            return STARTS["kmeans"].draw(self._kernel, X, n, rng).points.astype(np.float64)
+            return kmeans(self._kernel, X, n, rng).points.astype(np.float64)
 
         scales = np.full(d, 1.0 / d)
         moves: tuple[str, ...] = ("fixed", "common", "feature") if d > 1 else ("fixed", "common")

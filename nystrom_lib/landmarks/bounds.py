@@ -22,6 +22,7 @@ the eigenvalues of an m × m matrix.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ from .._threads import limit_blas_threads
 from .._validation import Array
 from ..criteria import best_rank_errors, residuals_of
 from ..kernels import Kernel, require
-from ..local_approximation import EXACT, affordable
+from ..local_approximation import LocalApproximation, by_nearest
 from ..sources import Source, open_data
 
 __all__ = ["best_error_bound"]
@@ -95,8 +96,7 @@ def best_error_bound(
     if len(source) <= points:
         everything = source.all().astype(np.float64, copy=False)
         return best_rank_errors(kernel, everything, n, "trace").trace / len(source)
-    drawn = draw_without_replacement(source, points, check.generator("seed", seed))
-    tail = best_rank_errors(kernel, drawn, n, "trace").trace
+    tail = best_rank_errors(kernel, _drawn(source, points, check.generator("seed", seed)), n, "trace").trace
     largest = largest_diagonal(kernel, source)
     return largest * mean_above(tail / largest, points, len(source), risk)
 
@@ -109,19 +109,16 @@ def error_and_bound(
     The points are drawn anew, so that they are independent of the sample.
     """
     N = len(source)
+    points = source.all().astype(np.float64, copy=False) if N <= CERTIFIED else _drawn(source, CERTIFIED, rng)
+    if by_nearest(kernel, len(sample)):
+        residuals = LocalApproximation(kernel, sample).residuals(points)
+    else:
+        residuals = residuals_of(kernel, points, sample)
+    error = float(residuals.mean())
     if N <= CERTIFIED:
-        error = float(_residuals(kernel, source.all().astype(np.float64, copy=False), sample).mean())
         return error, error
-    residuals = _residuals(kernel, draw_without_replacement(source, CERTIFIED, rng), sample)
     largest = largest_diagonal(kernel, source)
-    return float(residuals.mean()), largest * mean_below(float(residuals.sum()) / largest, CERTIFIED, N, risk)
-
-
-def _residuals(kernel: Kernel, points: Array, sample: Array) -> Array:
-    """K(x, x) − K̂(x, x); from thousands of landmarks on an upper bound of it."""
-    if len(sample) > EXACT and kernel.radial:
-        return affordable(kernel, sample).residuals(points)
-    return residuals_of(kernel, points, sample)
+    return error, largest * mean_below(float(residuals.sum()) / largest, CERTIFIED, N, risk)
 
 
 def check_level(value: Any) -> float:
@@ -132,7 +129,7 @@ def check_level(value: Any) -> float:
     return level
 
 
-def draw_without_replacement(source: Source, count: int, rng: np.random.Generator) -> Array:
+def _drawn(source: Source, count: int, rng: np.random.Generator) -> Array:
     """``count`` different rows; every set of that size is equally likely."""
     chosen = np.sort(rng.choice(len(source), count, replace=False, shuffle=False))
     return np.ascontiguousarray(source.rows(chosen), dtype=np.float64)
@@ -149,7 +146,7 @@ def mean_above(total: float, m: int, N: int, risk: float) -> float:
     """A lower confidence bound of the mean of N numbers in [0, 1], m of which, drawn at random, add up to ``total``."""
 
     def rejected(k: int) -> bool:
-        """Whether a sum of at most k would be too small for what was drawn."""
+        """Whether a sum of at most k is too small for what was drawn: so are all sums below."""
         law, first = hypergeometric(N, k, m)
         at_least = np.cumsum(law[::-1])[::-1]  # P(H ≥ b) at b = first, first + 1, …
         excess = np.cumsum(at_least[::-1])[::-1] - at_least  # E max(H − b, 0)
@@ -157,11 +154,8 @@ def mean_above(total: float, m: int, N: int, risk: float) -> float:
         below = b < total
         return bool(np.any(excess[below] <= risk * (total - b[below])))
 
-    low, high = 0, math.ceil(N * min(total / m, 1.0))  # a sum of N·total/m is never rejected
-    while low + 1 < high:
-        middle = (low + high) // 2
-        low, high = (middle, high) if rejected(middle) else (low, middle)
-    return low / N
+    most = math.ceil(N * min(total / m, 1.0))  # which is never rejected
+    return (bisect_left(range(1, most), True, key=lambda k: not rejected(k))) / N
 
 
 def mean_below(total: float, m: int, N: int, risk: float) -> float:

@@ -40,12 +40,6 @@ class PartialCholesky:
         self.pivots = np.empty(0, np.int64)
         self._factor = np.empty((n, len(data)))
 
-    def between(self, pivots: NDArray[np.int64]) -> Array:
-        """What the pivots so far leave of K among the given points."""
-        points, rows = self.points[pivots], self._factor[: len(self.pivots), pivots]
-        left: Array = self.kernel.matrix(points) - rows.T @ rows
-        return left
-
     def add(self, pivots: NDArray[np.int64], lower: Array) -> None:
         """Take in new pivots, ``lower`` being the Cholesky factor of what was left among them."""
         done = len(self.pivots)
@@ -58,6 +52,18 @@ class PartialCholesky:
         self.residual[self.residual <= self.floor] = 0.0
         self.residual[pivots] = 0.0
         self.pivots = np.concatenate([self.pivots, pivots])
+
+    def add_random(self, size: int, rng: np.random.Generator) -> None:
+        """Take in pivots drawn in proportion to the residuals: ``size`` proposals, of which some are accepted."""
+        proposed = rng.choice(len(self.residual), size, p=self.residual / self.residual.sum())
+        rows = self._factor[: len(self.pivots), proposed]
+        left = self.kernel.matrix(self.points[proposed]) - rows.T @ rows
+        accepted, lower = rejection(left, self.floor[proposed], rng.random(size))
+        accepted = accepted[: len(self._factor) - len(self.pivots)]
+        if len(accepted):
+            self.add(proposed[accepted], lower[accepted, : len(accepted)])
+        else:
+            self.residual[proposed[0]] = 0.0  # it was rounding
 
 
 def rejection(left: Array, floor: Array, chance: Array) -> tuple[NDArray[np.int64], Array]:

@@ -27,7 +27,7 @@ from .bounds import best_error_bound, check_level, error_and_bound, largest_diag
 from .exchange import AdamWithExchanges
 from .objectives import OBJECTIVES, Objective
 from .objectives.prediction_error import checked_targets
-from .starts import STARTS, Drawn, at
+from .starts import STARTS, Drawn, at, rpcholesky
 from .step_size import choose_step
 from .steps import LBFGS, Adam, FixedStep, StepRule
 from .tolerance import ToleranceSearch
@@ -342,7 +342,7 @@ class Search:
         def begin(points: NDArray[Any], n: int) -> Array:
             if given is not None:
                 return given[:n]
-            return STARTS[name].draw(self.kernel, points, n, self.for_start).points.astype(np.float64)
+            return STARTS[name](self.kernel, points, n, self.for_start).points
 
         search = supervised.Search(
             self.kernel, self.n, self.for_validation, begin, np.ones(self.data.shape[1]), iterations=iterations,
@@ -415,7 +415,7 @@ class Search:
 
     def drawn(self, name: str) -> tuple[float, Drawn]:
         """The points that a start chooses, and the error there."""
-        return self.measured(STARTS[name].draw(self.kernel, self.data, self.n, self.for_start))
+        return self.measured(STARTS[name](self.kernel, self.data, self.n, self.for_start))
 
     def given_start(self, start: str | ArrayLike) -> Array | None:
         """The points to begin at, or None where ``start`` is a name."""
@@ -436,7 +436,7 @@ class Search:
             self.reasons.append("The descent starts from a sample chosen by 'uniform', because time is short.")
             return uniform
         candidates = np.ascontiguousarray(self.data[few])
-        pivots = STARTS["rpcholesky"].draw(self.kernel, candidates, self.n, self.for_start).indices
+        pivots = rpcholesky(self.kernel, candidates, self.n, self.for_start).indices
         chosen = self.measured(at(self.data, few[pivots]))
         better = chosen[0] < uniform[0]
         how = f"'rpcholesky' among {len(few):,} points, better than 'uniform'" if better else "'uniform'"
@@ -450,8 +450,8 @@ class Search:
         N = len(objective.data)
         if method == "radial-skd":
             size = 0 if N <= MAX_EXACT_POINTS else max(50, self.n // 5)  # as in the paper for n = 50 … 1,000
-            for_trials = None if seconds is None else TRIALS * self.left(seconds)
-            rule = FixedStep(choose_step(self.kernel, self.data, first, size or None, seconds=for_trials))
+            for_trials = math.inf if seconds is None else TRIALS * self.left(seconds)
+            rule = FixedStep(choose_step(self.kernel, self.data, first, size or None, for_trials))
             draw = independent_batches(N, size, self.for_batches) if size else no_batches
             return rule, size, draw, 5_000 if size else 1_000  # paper §4: 1,000 exact, 3,000 to 10,000 stochastic
         if method == "weighted-skd":

@@ -22,11 +22,10 @@ from .._nearest import cell_means, nearest
 from .._threads import limit_blas_threads
 from .._validation import Array
 from ..approximation import _diagonal
-from ..kernels import Kernel, require
-from ..samples import uniform_indices
-from .cholesky import PartialCholesky, rejection
+from ..kernels import Gaussian, Kernel, require
+from .cholesky import PartialCholesky
 
-__all__ = ["STARTS", "initial_indices", "initial_sample"]
+__all__ = ["STARTS", "initial_sample", "uniform_sample"]
 
 PAIRS = 400_000_000  #: pairs of points and seeds that k-means++ goes through at most
 SHARE = 10  #: data points for each seed, at least
@@ -49,13 +48,6 @@ class Drawn(NamedTuple):
     indices: Indices | None  #: where the points are in the data, or None: they are no data points
 
 
-class Start(NamedTuple):
-    """A member and its properties."""
-
-    draw: Callable[[Kernel, NDArray[Any], int, np.random.Generator], Drawn]
-    subset: bool = True  #: whether its points are data points
-
-
 def at(data: NDArray[Any], indices: Indices) -> Drawn:
     """The data points with these indices."""
     return Drawn(data[indices].astype(np.float64), indices)
@@ -63,14 +55,8 @@ def at(data: NDArray[Any], indices: Indices) -> Drawn:
 
 def originals(data: NDArray[Any]) -> Indices:
     """For each point the index of the first point that it is a copy of: its own, unless one before it is the same."""
-    order = np.lexsort(data.T)
-    new = np.ones(len(data), bool)
-    for start in range(1, len(data), 10_000):
-        rows = data[order[start - 1 : start + 10_000]]
-        new[start : start + 10_000] = (rows[1:] != rows[:-1]).any(axis=1)
-    original = np.empty(len(data), np.int64)
-    original[order] = order[new][np.cumsum(new) - 1]
-    return original
+    _, first, inverse = np.unique(data, axis=0, return_index=True, return_inverse=True)
+    return first[inverse.ravel()]
 
 
 def fill_up(data: NDArray[Any], indices: Indices, n: int, rng: np.random.Generator | None = None) -> Indices:
@@ -91,10 +77,9 @@ def fill_up(data: NDArray[Any], indices: Indices, n: int, rng: np.random.Generat
 def uniform(kernel: Kernel, data: NDArray[Any], n: int, rng: np.random.Generator) -> Drawn:
     """Data points drawn uniformly without replacement: the initial samples of paper §4.
 
-    The draws are those of :func:`nystrom_lib.uniform_sample`. Cost: none. Unlike the other starts, it does not use
-    the coordinates of the points, and it may draw copies of a point.
+    Unlike the other starts, it does not use the coordinates of the points, and it may draw copies of a point.
     """
-    return at(data, uniform_indices(len(data), n, rng))
+    return at(data, rng.choice(len(data), n, replace=False))
 
 
 def kmeans_plus_plus(kernel: Kernel, data: NDArray[Any], n: int, rng: np.random.Generator) -> Drawn:
@@ -161,14 +146,8 @@ def rpcholesky(kernel: Kernel, data: NDArray[Any], n: int, rng: np.random.Genera
     """
     cholesky = PartialCholesky(kernel, data, n)
     size = max(LEAST, math.ceil(n / BLOCKS))
-    while len(cholesky.pivots) < n and (total := cholesky.residual.sum()) > 0.0:
-        proposed = rng.choice(len(data), size, p=cholesky.residual / total)
-        accepted, lower = rejection(cholesky.between(proposed), cholesky.floor[proposed], rng.random(size))
-        accepted = accepted[: n - len(cholesky.pivots)]
-        if len(accepted):
-            cholesky.add(proposed[accepted], lower[accepted, : len(accepted)])
-        else:
-            cholesky.residual[proposed[0]] = 0.0  # it was rounding
+    while len(cholesky.pivots) < n and cholesky.residual.any():
+        cholesky.add_random(size, rng)
     return at(data, fill_up(data, cholesky.pivots, n, rng))
 
 
@@ -184,10 +163,8 @@ def greedy(kernel: Kernel, data: NDArray[Any], n: int, rng: np.random.Generator)
     Reference: S. Fine and K. Scheinberg, *Efficient SVM training using low-rank kernel representations*, JMLR 2, 2001.
     """
     cholesky = PartialCholesky(kernel, data, n)
-    while len(cholesky.pivots) < n:
+    while len(cholesky.pivots) < n and cholesky.residual.any():
         worst = np.argmax(cholesky.residual)
-        if not cholesky.residual[worst] > 0.0:
-            break
         cholesky.add(np.array([worst]), np.sqrt(cholesky.residual[[[worst]]]))
     return at(data, fill_up(data, cholesky.pivots, n))
 
@@ -286,18 +263,22 @@ def leverage_scores(kernel: Kernel, data: NDArray[Any], level: Indices, kept: In
     return shares
 
 
+#: A function ``start(kernel, data, n, rng)``, as described above.
+Start = Callable[[Kernel, NDArray[Any], int, np.random.Generator], Drawn]
+
 #: The starts by name.
-STARTS = {
-    "uniform": Start(uniform),
-    "kmeans++": Start(kmeans_plus_plus),
-    "kmeans": Start(kmeans, subset=False),
-    "rpcholesky": Start(rpcholesky),
-    "greedy": Start(greedy),
-    "herding": Start(herding),
-    "leverage": Start(leverage),
+STARTS: dict[str, Start] = {
+    "uniform": uniform,
+    "kmeans++": kmeans_plus_plus,
+    "kmeans": kmeans,
+    "rpcholesky": rpcholesky,
+    "greedy": greedy,
+    "herding": herding,
+    "leverage": leverage,
 }
 
 
+@limit_blas_threads
 def initial_sample(kernel: Kernel, data: ArrayLike, n: int, method: str = "uniform", *, seed: Any = None) -> Array:
     """An initial sample S⁽⁰⁾ of ``n`` points, as a new array.
 
@@ -333,37 +314,34 @@ def initial_sample(kernel: Kernel, data: ArrayLike, n: int, method: str = "unifo
     array([[5. ],
            [0.1]])
     """
-    return _drawn(kernel, data, n, method, seed).points
+    start = STARTS[check.choice("method", method, STARTS)]
+    kernel, data = require(kernel), check.points("data", data)
+    n = check.integer("n", n, least=1, most=len(data), why=", the number of data points")
+    return start(kernel, data, n, check.generator("seed", seed)).points
 
 
-def initial_indices(kernel: Kernel, data: ArrayLike, n: int, method: str = "uniform", *, seed: Any = None) -> Indices:
-    """The indices of the points of :func:`~nystrom_lib.initial_sample`, for the methods that choose data points.
+def uniform_sample(data: ArrayLike, n: int, seed: Any = None) -> Array:
+    """An initial sample S⁽⁰⁾: ``n`` data points drawn uniformly without replacement (paper §4), as a new array.
 
-    The parameters are the same.
+    Parameters
+    ----------
+    data
+        The N points, a row each.
+    n
+        How many, from 1 to N.
+    seed
+        A whole number, a ``SeedSequence``, a ``Generator``, or None for fresh entropy.
 
     Returns
     -------
-    ndarray, shape (n,)
-        The indices, in the order in which the points were chosen.
+    array, (n, d)
+        The landmarks, a row each.
 
     Examples
     --------
     >>> import nystrom_lib as nl
-    >>> nl.landmarks.starts.initial_indices(nl.Gaussian(rho=1.0), [[0.0], [0.1], [0.2], [5.0]], 2, "greedy")
-    array([0, 3])
+    >>> nl.uniform_sample([[0.0], [1.0], [2.0]], 2, seed=1)
+    array([[0.],
+           [1.]])
     """
-    if not STARTS[check.choice("method", method, STARTS)].subset:
-        raise ValueError(f"method is {method!r}; its points are no data points and have no indices.")
-    indices = _drawn(kernel, data, n, method, seed).indices
-    assert indices is not None
-    return indices
-
-
-@limit_blas_threads
-def _drawn(kernel: Kernel, data: ArrayLike, n: int, method: str, seed: Any) -> Drawn:
-    start = STARTS[check.choice("method", method, STARTS)]
-    kernel = require(kernel)
-    data = check.points("data", data)
-    n = check.integer("n", n, least=1, most=len(data), why=", the number of data points")
-    rng = check.generator("seed", seed)
-    return start.draw(kernel, data, n, rng)
+    return initial_sample(Gaussian(1.0), data, n, seed=seed)  # which makes no use of the kernel

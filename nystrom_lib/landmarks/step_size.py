@@ -2,47 +2,38 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
+from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import NDArray
 
-from .. import _validation as check
 from .._threads import threads
 from .._validation import Array
 from ..bandwidth import subsample, unchecked_rho
 from ..derivatives import radial_skd_gradient
-from ..descent import DescentError, gradient_descent, stochastic_gradient_descent
+from ..descent import Descent, DescentError, gradient_descent, stochastic_gradient_descent
 from ..kernels import Gaussian, Kernel, Matern, RationalQuadratic
 from ..lipschitz import lipschitz_bound
-from ..radial_skd import radial_skd, validate_arguments
+from ..radial_skd import radial_skd
 
-_MAX_POINTS = 2_000  # on which steps are tried
-_TRIAL_STEPS = {False: 60, True: 240}  # exact, stochastic: the noise of a stochastic descent must show
+_MAX_POINTS = 2_000  # on which step sizes are tried
+_EXACT_STEPS, _STOCHASTIC_STEPS = 60, 240  # of a trial: the noise of a stochastic descent must show
 _FIRST_MOVE = 0.02  # the first step size moves the landmark that moves most by this part of the kernel's width
 _MAX_TRIALS = 40
 _ROUNDING = 1e-12  # differences below this part of R may be rounding errors
 _FEW_LANDMARKS = 200
 
-# Key of the batches drawn in trials; no descent draws from it. Do not change it: results depend on it.
-_BATCHES = (2, 2**31)
-
-
-class _TrialsOver(Exception):
-    """The seconds for trials are over."""
+# Seed of the batches drawn in trials; no descent draws from it. Do not change it: results depend on it.
+_BATCHES = np.random.SeedSequence(0, spawn_key=(2, 2**31))
 
 
 def choose_step(
-    kernel: Kernel,
-    data: ArrayLike,
-    sample: ArrayLike,
-    batch_size: int | None = None,
-    *,
-    seed: int = 0,
-    seconds: float | None = None,
+    kernel: Kernel, data: NDArray[Any], start: Array, batch_size: int | None = None, seconds: float = math.inf
 ) -> float:
     """γ: half the step size that lowers R most in a short trial.
 
@@ -50,24 +41,24 @@ def choose_step(
     decreasing. R and its gradient grow with N², so a step size found on N′ points is divided by (N/N′)². After
     ``seconds`` the best step size so far is taken, or the first, which moves no landmark far.
     """
-    end = float("inf") if seconds is None else time.perf_counter() + check.positive("seconds", seconds)
-    kernel, data, start = validate_arguments(kernel, data, sample)
-    points = subsample(data, _MAX_POINTS, seed)
+    end = time.perf_counter() + seconds
+    points = subsample(data, _MAX_POINTS, 0)
 
     def stop_in_time(done: int) -> None:
         if time.perf_counter() > end:
-            raise _TrialsOver
+            raise TimeoutError
 
-    options: dict[str, Any] = {"iterations": _TRIAL_STEPS[batch_size is not None], "progress": stop_in_time}
+    descend: Callable[..., Descent] = partial(gradient_descent, iterations=_EXACT_STEPS)
     if batch_size is not None:
-        options |= {"batch_size": batch_size, "seed": np.random.SeedSequence(seed, spawn_key=_BATCHES)}
+        descend = partial(
+            stochastic_gradient_descent, iterations=_STOCHASTIC_STEPS, batch_size=batch_size, seed=_BATCHES
+        )
 
     def value_after(step: float) -> float:
-        descend = gradient_descent if batch_size is None else stochastic_gradient_descent
         try:
-            reached = descend(kernel, points, start, step=step, **options).sample
+            reached = descend(kernel, points, start, step=step, progress=stop_in_time).sample
         except DescentError:
-            return float("inf")
+            return math.inf
         return radial_skd(kernel, points, reached, constant=False)
 
     # with few landmarks a step is too short for a second thread to pay
@@ -90,24 +81,22 @@ def _first_step(kernel: Kernel, data: Array, sample: Array) -> float:
 
 
 def _best_step(value: Callable[[float], float], first: float) -> float:
-    """Double or halve until two in a row are no better than the best so far, or time is over; the best."""
+    """Double, or else halve, until two in a row are no better than the best so far, or time is over; the best."""
     best = first
     try:
         lowest = value(first)
         for factor in (2.0, 0.5):
-            step, worse = best, 0
-            for _ in range(_MAX_TRIALS):
-                step *= factor
+            step, worse, trials = best, 0, 0
+            while worse < 2 and trials < _MAX_TRIALS:
+                step, trials = step * factor, trials + 1
                 now = value(step)
                 if now < lowest - _ROUNDING * abs(lowest):
                     best, lowest, worse = step, now, 0
                 else:
                     worse += 1
-                if worse == 2:
-                    break
             if best != first:
                 break
-    except _TrialsOver:
+    except TimeoutError:
         pass
     return best
 

@@ -19,7 +19,7 @@ from .._validation import Array
 from ..kernels import Kernel
 from ..local_approximation import EXACT
 from .bounds import CERTIFIED, error_and_bound, mean_below
-from .cholesky import PartialCholesky, rejection
+from .cholesky import PartialCholesky
 from .exchange import CANDIDATES, best_additions, removal_costs
 from .starts import STARTS, Drawn
 
@@ -87,15 +87,10 @@ def _decompose(
     numbers, errors = [0.0], [float(cholesky.residual.mean())]
     while len(cholesky.pivots) < most and errors[-1] > target:
         size = max(4, len(cholesky.pivots) // 8)
-        proposed = rng.choice(len(points), size, p=cholesky.residual / cholesky.residual.sum())
-        accepted, lower = rejection(cholesky.between(proposed), cholesky.floor[proposed], rng.random(size))
-        accepted = accepted[: most - len(cholesky.pivots)]
-        if len(accepted) == 0:
-            cholesky.residual[proposed[0]] = 0.0  # rounding
-            continue
-        cholesky.add(proposed[accepted], lower[accepted, : len(accepted)])
-        numbers.append(float(len(cholesky.pivots)))
-        errors.append(float(cholesky.residual.sum()) / max(len(points) - len(cholesky.pivots), 1))
+        cholesky.add_random(size, rng)
+        if len(cholesky.pivots) > numbers[-1]:
+            numbers.append(float(len(cholesky.pivots)))
+            errors.append(float(cholesky.residual.sum()) / max(len(points) - len(cholesky.pivots), 1))
     return np.array(numbers), np.array(errors)
 
 

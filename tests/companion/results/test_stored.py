@@ -124,7 +124,7 @@ def test_a_handful_of_repetitions_computed_again(name: str) -> None:
 def initial_sample(name: str, j: int) -> np.ndarray:
     experiment = PAPER[name]
     seed = seed_for(experiment.seed, Axis.INITIAL_SAMPLE, j)
-    return np.asarray(dataset(name).X[nl.samples.uniform_indices(len(dataset(name).X), experiment.n, seed)])
+    return nl.uniform_sample(dataset(name).X, experiment.n, seed)
 
 
 # -- the same by other ways -------------------------------------------------------------------------------------------

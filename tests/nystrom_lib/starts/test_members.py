@@ -10,8 +10,9 @@ import pytest
 import nystrom_lib as nl
 from nystrom_lib import _nearest
 from nystrom_lib.landmarks import cholesky, starts
-from nystrom_lib.samples import uniform_indices
 from tests.cases import BUILT_IN, Floats, cloud, pair
+
+from .test_starts import indices_of
 
 KERNEL = nl.Gaussian(rho=0.7)
 
@@ -40,7 +41,30 @@ def test_uniform_is_uniform_sample() -> None:
     """Catches other draws than the paper's samples are made of."""
     X, _ = cloud(3, 60, 1)
     assert np.array_equal(nl.initial_sample(KERNEL, X, 10, seed=4), nl.uniform_sample(X, 10, 4))
-    assert np.array_equal(nl.landmarks.starts.initial_indices(KERNEL, X, 10, seed=4), uniform_indices(60, 10, 4))
+    assert np.array_equal(nl.uniform_sample(X, 10, 4), X[np.random.default_rng(4).choice(60, 10, replace=False)])
+
+
+def test_sample_is_made_of_distinct_data_points() -> None:
+    """Catches drawing with replacement, or points that are not in the data."""
+    X, _ = cloud(3, 40, 1)
+    for seed in range(30):
+        S = nl.uniform_sample(X, 25, seed)
+        assert S.shape == (25, 3)
+        assert len(np.unique(S, axis=0)) == 25
+        assert {tuple(row) for row in S} <= {tuple(row) for row in X}
+
+
+def test_every_point_is_equally_likely() -> None:
+    """Catches a draw that favours some points: 3 of 10, 20,000 times."""
+    X = np.arange(10.0)[:, None]
+    counts = np.zeros(10)
+    first = np.zeros(10)
+    for seed in range(20_000):
+        chosen = nl.uniform_sample(X, 3, seed)[:, 0].astype(int)
+        counts[chosen] += 1
+        first[chosen[0]] += 1
+    assert np.all(np.abs(counts - 6000) < 5 * np.sqrt(20_000 * 0.3 * 0.7))
+    assert np.all(np.abs(first - 2000) < 5 * np.sqrt(20_000 * 0.1 * 0.9))
 
 
 # -- k-means ---------------------------------------------------------------------------------------------------
@@ -67,7 +91,7 @@ def test_kmeans_plus_plus_draws_by_squared_distance() -> None:
     third: Counter[int] = Counter()
     given = 0
     for seed in range(6_000):
-        a, b, c = nl.landmarks.starts.initial_indices(KERNEL, X, 3, "kmeans++", seed=seed).tolist()
+        a, b, c = indices_of(KERNEL, X, 3, "kmeans++", seed=seed).tolist()
         first[a] += 1
         if (a, b) == (1, 5):
             given += 1
@@ -82,7 +106,7 @@ def test_kmeans_plus_plus_from_a_part_of_the_data(pairs: int, size: int, monkeyp
     """Catches a part that is too small, and indices into it that are taken for indices into the data."""
     monkeypatch.setattr(starts, "PAIRS", pairs)
     X, _ = cloud(2, 500, 1)
-    indices = nl.landmarks.starts.initial_indices(KERNEL, X, 10, "kmeans++", seed=0)
+    indices = indices_of(KERNEL, X, 10, "kmeans++", seed=0)
     rng = np.random.default_rng(0)
     part = rng.choice(500, size, replace=False)
     assert set(indices) <= set(part) and indices[0] == part[rng.integers(size)]
@@ -115,7 +139,7 @@ def test_greedy_takes_the_largest_residual(name: str) -> None:
     kernel = pair(name)[0]
     X, _ = cloud(8, 150, 1)
     K = kernel.matrix(X)
-    chosen = nl.landmarks.starts.initial_indices(kernel, X, 8, "greedy").tolist()
+    chosen = indices_of(kernel, X, 8, "greedy").tolist()
     for k in range(1, 8):
         left = residual_diagonal(K, chosen[:k])
         assert left[chosen[k]] >= left.max() - 1e-9 * K.diagonal().max()
@@ -128,7 +152,7 @@ def test_rpcholesky_draws_by_the_residual(name: str) -> None:
     X = np.array([[0.0, 0.1], [0.4, 0.0], [0.3, 1.0], [1.5, -0.2], [2.0, 1.0]])
     K = kernel.matrix(X)
     draws = 2000
-    drawn = (nl.landmarks.starts.initial_indices(kernel, X, 3, "rpcholesky", seed=s) for s in range(draws))
+    drawn = (indices_of(kernel, X, 3, "rpcholesky", seed=s) for s in range(draws))
     counts = Counter(tuple(indices.tolist()) for indices in drawn)
     probabilities = {(i,): K[i, i] / K.trace() for i in range(5)}
     for _ in range(2):
@@ -169,7 +193,7 @@ def test_a_kernel_of_low_rank_is_filled_up(method: str) -> None:
     """Catches pivots made of rounding: a linear kernel in two dimensions has rank two, the rest are other points."""
     X, _ = cloud(2, 300, 1)
     kernel = nl.Polynomial(degree=1, offset=0.0)
-    indices = nl.landmarks.starts.initial_indices(kernel, X, 30, method, seed=0)
+    indices = indices_of(kernel, X, 30, method, seed=0)
     assert nl.nystrom_errors(kernel, X, X[indices[:2]], "trace").trace < 1e-12 * len(X)
     if method == "greedy":
         assert indices[2:].tolist() == [i for i in range(300) if i not in indices[:2]][:28]
@@ -193,7 +217,7 @@ def test_herding_lessens_the_distance_of_embeddings_most(name: str) -> None:
             return float(weights @ K2 @ weights)
 
         chosen.append(min((i for i in range(90) if i not in chosen), key=distance))
-    assert nl.landmarks.starts.initial_indices(kernel, X, 8, "herding", seed=0).tolist() == chosen
+    assert indices_of(kernel, X, 8, "herding", seed=0).tolist() == chosen
 
 
 def test_herding_of_many_points_embeds_some(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -201,7 +225,7 @@ def test_herding_of_many_points_embeds_some(monkeypatch: pytest.MonkeyPatch) -> 
     X, _ = cloud(2, 400, 1)
     among = X[np.random.default_rng(6).choice(400, 50, replace=False)]
     first = KERNEL.squared(X, among).mean(axis=1).argmax()
-    assert nl.landmarks.starts.initial_indices(KERNEL, X, 5, "herding", seed=6)[0] == first
+    assert indices_of(KERNEL, X, 5, "herding", seed=6)[0] == first
 
 
 # -- leverage --------------------------------------------------------------------------------------------------
@@ -234,7 +258,7 @@ def test_leverage_has_the_ridge_of_n_over_four_log_n_eigenvalues(
     scores = starts.leverage_scores
     record = lambda *arguments: (asked.append(arguments[-1]), scores(*arguments))[1]  # noqa: E731
     monkeypatch.setattr(starts, "leverage_scores", record)
-    nl.landmarks.starts.initial_indices(KERNEL, cloud(3, 500, 1)[0], n, "leverage", seed=0)
+    indices_of(KERNEL, cloud(3, 500, 1)[0], n, "leverage", seed=0)
     assert set(asked) == {rank} and len(asked) == np.ceil(np.log2(500 / n))
 
 
@@ -242,5 +266,5 @@ def test_leverage_prefers_what_others_do_not_explain() -> None:
     """Catches scores that are not used: a crowd and ten lonely points, of which uniform draws would find two."""
     rng = np.random.default_rng(0)
     X = np.vstack([0.05 * rng.normal(size=(990, 2)), 5.0 + 5.0 * np.arange(20).reshape(10, 2)])
-    found = [np.sum(nl.landmarks.starts.initial_indices(KERNEL, X, 40, "leverage", seed=s) >= 990) for s in range(20)]
+    found = [np.sum(indices_of(KERNEL, X, 40, "leverage", seed=s) >= 990) for s in range(20)]
     assert np.mean(found) > 8

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import nystrom_lib as nl
 from nystrom_lib.landmarks.starts import STARTS, fill_up, originals
@@ -13,8 +14,15 @@ from tests.bits import digest
 from tests.cases import BUILT_IN, DEGENERATE, cloud, degenerate, pair
 
 METHODS = tuple(STARTS)
-SUBSETS = tuple(name for name, start in STARTS.items() if start.subset)
+SUBSETS = tuple(name for name in STARTS if name != "kmeans")
 KERNEL = nl.Gaussian(rho=0.7)
+
+
+def indices_of(kernel: nl.Kernel, data: Any, n: int, method: str, *, seed: int = 0) -> NDArray[np.int64]:
+    """The indices of the points of ``initial_sample``."""
+    indices = STARTS[method](kernel, data, n, np.random.default_rng(seed)).indices
+    assert indices is not None
+    return indices
 
 
 #: Every pair of a method, a case and a kernel.
@@ -36,7 +44,7 @@ def test_every_start_gives_n_points_whatever_the_data(method: str, case: str, ke
     assert np.isfinite(sample).all()
     assert np.array_equal(data, before)
     if method in SUBSETS:
-        indices = nl.landmarks.starts.initial_indices(K, data, n, method, seed=3)
+        indices = indices_of(K, data, n, method, seed=3)
         assert indices.dtype == np.int64 and len(set(indices)) == n
         assert np.array_equal(sample, data[indices].astype(np.float64))
         if method != "uniform":
@@ -85,11 +93,6 @@ def test_bad_input_gets_one_sentence(arguments: dict[str, Any], sentence: str) -
     given: dict[str, Any] = {"kernel": KERNEL, "data": cloud(2, 10, 1)[0], "n": 3, "method": "uniform", "seed": 0}
     with pytest.raises((TypeError, ValueError), match=f"^{sentence}"):
         nl.initial_sample(**given | arguments)
-
-
-def test_means_have_no_indices() -> None:
-    with pytest.raises(ValueError, match=r"method is 'kmeans'; its points are no data points and have no indices\."):
-        nl.landmarks.starts.initial_indices(KERNEL, [[0.0], [1.0]], 1, "kmeans", seed=0)
 
 
 # -- the helpers -----------------------------------------------------------------------------------------------
