@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 from scipy.sparse.linalg import eigsh
@@ -111,12 +110,10 @@ def figure_matrices(data: Array, sample: Array, K: Array, K_hat: Array) -> Figur
 
 @style.drawn
 def figure_projection(kernel: nl.Kernel, landmarks: Sequence[float], x: float) -> Figure:
-    """P_S k_x for two landmarks on a line: as vectors with their true lengths and angles, and as functions."""
-    sample, point = np.array(landmarks)[:, None], np.array([[x]])
-    figure, panels = style.subplots(1, 2, height=3.1)
-    # rows of a Cholesky factor are vectors in three dimensions with the inner products of k_s₁, k_s₂ and k_x
-    _vectors(panels[0, 0], np.linalg.cholesky(kernel.matrix(np.concatenate([sample, point]))))
-    t, axes = np.linspace(-2.6, 2.6, 300)[:, None], panels[0, 1]
+    """P_S k_x for landmarks on a line: the combination of their functions that is nearest to k_x."""
+    sample, point, t = np.array(landmarks)[:, None], np.array([[x]]), np.linspace(-2.6, 2.6, 300)[:, None]
+    figure, panels = style.subplots(1, 1, height=2.6)
+    axes = panels[0, 0]
     axes.plot(t, kernel.matrix(t, sample), color=style.INITIAL, linestyle="-", linewidth=1.0)
     whole = kernel.matrix(t, point)[:, 0]
     part = nl.NystromApproximation(kernel, sample).block(t, point)[:, 0]
@@ -129,30 +126,6 @@ def figure_projection(kernel: nl.Kernel, landmarks: Sequence[float], x: float) -
     axes.legend(loc="upper left")
     style.label(axes, "$t$", "value at $t$")
     return figure
-
-
-def _vectors(axes: Axes, vectors: Array) -> None:
-    oblique = np.array([[1.0, 0.0], [0.5, 0.42], [0.0, 1.0]])  # the second axis goes away from the reader
-    one, two, k_x = vectors
-    foot = k_x * np.array([1.0, 1.0, 0.0])
-    corners = np.array([[-0.15, -0.15, 0], [1.25, -0.15, 0], [1.25, 1.1, 0], [-0.15, 1.1, 0]]) @ oblique
-    axes.fill(*corners.T, color=style.INITIAL, alpha=0.22, linewidth=0)
-    axes.annotate(r"$\mathcal{H}_{\mathcal{S}}$", corners[1], (-14, -12), textcoords="offset points")
-    for vector, name, colour, shift in (
-        (one, r"$k_{s_1}$", style.INITIAL, (4, 3)),
-        (two, r"$k_{s_2}$", style.INITIAL, (4, -10)),
-        (foot, r"$P_{\mathcal{S}}k_x$", style.OPTIMISED, (6, -8)),
-        (k_x, "$k_x$", style.INK, (4, 3)),
-    ):
-        arrow = {"arrowstyle": "-|>", "color": colour, "shrinkA": 0, "shrinkB": 0}
-        axes.annotate("", vector @ oblique, (0.0, 0.0), arrowprops=arrow)
-        axes.annotate(name, vector @ oblique, shift, textcoords="offset points")
-    ends = np.array([k_x, foot]) @ oblique
-    axes.plot(*ends.T, color=style.ACCENT, linestyle=style.DASHES[1])
-    axes.annotate("difference", ends.mean(axis=0), (5, 0), textcoords="offset points", color=style.ACCENT)
-    axes.set_aspect("equal")
-    axes.margins(0.12)
-    axes.axis("off")
 
 
 # -- the criteria ----------------------------------------------------------------------------------------------
@@ -217,11 +190,8 @@ def partial_derivative(kernel: nl.Gaussian, data: Array, sample: Array, norm: st
 
 def derivatives(kernel: nl.Gaussian, data: Array, sample: Array) -> dict[str, Callable[[], object]]:
     """One partial derivative of each criterion, as a call to time."""
-    return {
-        "trace": lambda: partial_derivative(kernel, data, sample, "trace"),
-        "Frobenius": lambda: partial_derivative(kernel, data, sample, "frobenius"),
-        "spectral": lambda: partial_derivative(kernel, data, sample, "spectral"),
-    }
+    names = {"trace": "trace", "Frobenius": "frobenius", "spectral": "spectral"}
+    return {name: partial(partial_derivative, kernel, data, sample, norm) for name, norm in names.items()}
 
 
 def cost_table(values: pd.DataFrame, slopes: pd.DataFrame) -> pd.DataFrame:
@@ -293,25 +263,3 @@ def digits_table(errors: pd.DataFrame) -> pd.DataFrame:
     )
     relative.columns = [f"n = {n} (trace error {value:.4g})" for n, value in errors.loc["exact"].items()]
     return relative.rename_axis("relative error of").reset_index()
-
-
-@style.drawn
-def figure_digits(errors: pd.DataFrame) -> Figure:
-    """The relative error of each method at each n; at 1 no digit is left."""
-    relative: Any = np.abs(errors.drop("exact") / errors.loc["exact"] - 1.0).clip(1e-14, 1e3)
-    figure, panels = style.subplots(1, 1, height=0.55 + 0.42 * len(relative))
-    axes, place = panels[0, 0], np.arange(len(relative))[::-1]
-    for k, n in enumerate(relative.columns):
-        axes.plot(relative[n], place, "osD^v"[k % 5], color=style.CYCLE[k % 5], label=f"$n$ = {n}", linestyle="none")
-    axes.axvline(1.0, color=style.ACCENT, linewidth=0.9, linestyle="-")
-    axes.annotate(
-        "no digit left", (1.0, 0.03), (4, 0), xycoords=("data", "axes fraction"), textcoords="offset points",
-        color=style.ACCENT, rotation=90,
-    )  # fmt: skip
-    axes.set_xscale("log")
-    axes.set_yticks(place, [name.replace("`", "") for name in relative.index])
-    axes.set_ylim(-0.6, len(relative) - 0.4)
-    axes.grid(axis="y", visible=False)
-    axes.legend(loc="upper left", ncols=len(relative.columns), bbox_to_anchor=(0, -0.16))
-    style.label(axes, r"relative error of the trace error ($10^{-14}$: none)")
-    return figure

@@ -15,7 +15,6 @@ import nystrom_lib as nl
 from ..experiments.outcome import Array
 from ..figures import style
 from ..settings import setting
-from ..wording import number
 from .base import Chapter, each_once
 from .points import OnBigaussian, number_of_points
 
@@ -67,7 +66,6 @@ class Surface:
     values: Array
     others: Array
     path: Array
-    ends: tuple[float, float]  #: R at the start and at the end of the path
 
 
 @nl.threads(1)
@@ -88,9 +86,7 @@ def surface(p: RadialSKDParameters, sample: Array, side: int = 61) -> Surface:
     for _ in range(p.iterations):
         now[0] -= step * nl.radial_skd_gradient(kernel, data, now)[0]
         path.append(now[0].copy())
-    first, last = (nl.radial_skd(kernel, data, S, constant=constant) for S in (sample, now))
-    values = (constant - T1**2 / norm).reshape(side, side)
-    return Surface(axis, values, others, np.array(path), (first, last))
+    return Surface(axis, (constant - T1**2 / norm).reshape(side, side), others, np.array(path))
 
 
 @style.drawn
@@ -121,42 +117,7 @@ def _legend_below(figure: Figure, axes: Axes, columns: int) -> None:
     figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=columns)
 
 
-def heights(shown: Mapping[int, Surface]) -> str:
-    """R at both ends of each path, and the lowest value on the grid."""
-    return "\n".join(
-        f"- n = {n}: from R = {number(each.ends[0], 4)} at the start to {number(each.ends[1], 4)} at the end of the "
-        f"path; the lowest value on the grid is {number(each.values.min(), 4)}."
-        for n, each in shown.items()
-    )
-
-
 # -- R as a distance -------------------------------------------------------------------------------------------
-
-
-@style.drawn
-def figure_distances(length: float, samples: Mapping[str, float]) -> Figure:
-    """R as a squared distance from a line, in the plane of both; ``length`` is ‖K‖_F, ``samples`` has values of R."""
-    figure, panels = style.subplots(1, 1, height=3.0)
-    axes = panels[0, 0]
-    arrow = {"arrowstyle": "-|>", "color": style.INK, "shrinkA": 0, "shrinkB": 0}
-    axes.annotate("", (length, 0.0), (0.0, 0.0), arrowprops=arrow)
-    words = rf"$A$, of length $\|\mathbf{{K}}\|_{{\mathrm{{F}}}}$ = {number(length)}"
-    axes.annotate(words, (0.0, 0.0), (10, -12), textcoords="offset points")
-    for (name, R), colour in zip(samples.items(), style.COLOURS.values(), strict=True):
-        sine = np.sqrt(R) / length
-        along = np.array([np.sqrt(1.0 - sine**2), sine])
-        foot = along * length * along[0]
-        axes.plot(*np.column_stack([[0.0, 0.0], 1.12 * length * along]), color=colour, linestyle="-")
-        axes.plot(*np.column_stack([[length, 0.0], foot]), color=colour, linestyle=style.DASHES[1])
-        axes.plot(*foot, "o", color=colour, markeredgecolor=style.INK)
-        words, place = rf"$c\,B_{{\mathcal{{S}}}}$, {name}", 1.12 * length * along
-        axes.annotate(words, place, (4, 0), textcoords="offset points", va="center")
-        words, place = rf"$\sqrt{{R}}$ = {number(np.sqrt(R))}", 0.65 * foot + 0.35 * np.array([length, 0.0])
-        axes.annotate(words, place, (6, 3), textcoords="offset points")
-    axes.set_aspect("equal")
-    axes.set_xlim(-0.03 * length, 1.75 * length)
-    axes.axis("off")
-    return figure
 
 
 def operator_distance(data: Array, sample: Array) -> float:
@@ -209,27 +170,6 @@ def inequalities(p: RadialSKDParameters) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def slack(table: pd.DataFrame) -> pd.DataFrame:
-    """How often each inequality holds (to rounding), and the left side over the right: median and largest."""
-    K, error = r"\lVert\mathbf K\rVert", r"\lVert\mathbf K - \hat{\mathbf K}(\mathcal S)\rVert"
-    written = {
-        "0": "0",
-        "R": r"R(\mathcal S)",
-        "constant": rf"{K}_{{\mathrm F}}^2",
-        "spectral": rf"{error}_2^2",
-        "frobenius": rf"{error}_{{\mathrm F}}^2",
-        "trace": rf"{error}_*^2/N",
-    }
-    table = table.assign(**{"0": 0.0})
-    rows = []
-    for left, right in (("0", "R"), ("R", "constant"), *CHAINS):
-        holds = table[left] <= table[right] + 1e-10 * table["constant"]
-        ratio = table[left] / table[right]
-        name = rf"${written[left]} \leqslant {written[right]}$"
-        rows.append((name, int(holds.sum()), len(table), float(ratio.median()), float(ratio.max())))
-    return pd.DataFrame(rows, columns=["inequality", "holds", "of", "median left/right", "largest left/right"])
-
-
 @style.drawn
 def figure_inequalities(table: pd.DataFrame) -> Figure:
     """Left sides against right sides: below the diagonal an inequality holds."""
@@ -258,40 +198,6 @@ def figure_inequalities(table: pd.DataFrame) -> Figure:
 
 
 # -- the gradient ----------------------------------------------------------------------------------------------
-
-
-@nl.threads(1)
-def deviations(kernels: Mapping[str, nl.Kernel], data: Array, sample: Array, hs: Array, seed: int) -> pd.DataFrame:
-    """How far central differences of R are from the gradient: a row for each h, a column for each kernel."""
-    v = np.random.default_rng(seed).standard_normal(sample.shape)
-    v /= np.linalg.norm(v)
-    columns = {}
-    for name, kernel in kernels.items():
-        slope = float(np.sum(nl.radial_skd_gradient(kernel, data, sample) * v))
-        values = [
-            [nl.radial_skd(kernel, data, sample + sign * h * v, constant=False) for sign in (1, -1)] for h in hs
-        ]
-        differences = np.array([(above - below) / (2.0 * h) for h, (above, below) in zip(hs, values, strict=True)])
-        columns[name] = np.abs(differences - slope) / abs(slope)
-    return pd.DataFrame(columns, index=hs)
-
-
-@style.drawn
-def figure_gradient(table: pd.DataFrame) -> Figure:
-    """The deviations against h: they fall like h² until rounding dominates."""
-    figure, panels = style.subplots(1, 1, height=3.1)
-    axes = panels[0, 0]
-    for k, (kernel, found) in enumerate(table.items()):
-        look = {"color": (*style.CYCLE, style.INK)[k % 6], "linestyle": (*style.DASHES, (0, (2, 2)))[k % 6]}
-        axes.plot(table.index, np.maximum(found, 1e-12), label=str(kernel), **look)
-    h = np.array([1e-4, 1e-1])
-    axes.plot(h, 0.002 * h**2, color=style.REFERENCE, linewidth=0.9, linestyle="-")
-    axes.annotate("$h^2$", (h[0], 0.002 * h[0] ** 2), (8, -2), textcoords="offset points", color=style.REFERENCE)
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
-    style.label(axes, "$h$", "relative deviation")
-    return figure
 
 
 def forces(kernel: nl.Kernel, data: Array, sample: Array) -> tuple[Array, Array]:

@@ -55,7 +55,9 @@ def test_surface_is_R_with_the_landmark_there():
             place = np.array([[found.axis[column], found.axis[row]]])
             R = nl.radial_skd(p.kernel(), p.data(), np.concatenate([place, sample[1:]]))
             assert found.values[row, column] == pytest.approx(R, rel=1e-12)
-        assert found.ends[1] < found.ends[0]
+        ends = (np.concatenate([found.path[[k]], sample[1:]]) for k in (0, -1))
+        first, last = (nl.radial_skd(p.kernel(), p.data(), each) for each in ends)
+        assert last < first
 
 
 # -- the theorem

@@ -20,10 +20,8 @@ UNCOMPARED = {
     "costs.exponents(": "powers fitted to times on this machine",
     "chapter.trace_errors(": "the digits that rounding leaves, which differ from processor to processor",
     "chapter.digits_table(": "the digits that rounding leaves, which differ from processor to processor",
-    "chapter.digits(": "the digits that rounding leaves, which differ from processor to processor",
     "chapter.descents(p, start, lengths)": "descents beyond stability, in which rounding grows until it shows",
     "chapter.descents_table(": "descents beyond stability, in which rounding grows until it shows",
-    "chapter.deviations(": "differences of nearly equal numbers, at the level of rounding",
 }
 MOST_UNCOMPARED = 5
 LONGEST_CELL = 25
