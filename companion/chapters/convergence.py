@@ -14,7 +14,7 @@ import nystrom_lib as nl
 
 from ..experiments.outcome import Array
 from ..experiments.paper import value
-from ..figures import decay, style
+from ..figures import style, trajectories
 from ..settings import setting
 from ..studies import curvature, drift
 from ..wording import number
@@ -251,7 +251,7 @@ def figure_descents(runs: Mapping[str, nl.Descent], ceiling: float) -> Figure:
     axes.set_yscale("log")
     axes.set_ylim(top=8.0 * ceiling)
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
-    style.label(axes, "iteration $t + 1$", decay.R_ALONG)
+    style.label(axes, "iteration $t + 1$", trajectories.R_ALONG)
     return figure
 
 

@@ -112,15 +112,7 @@ CHAPTER = Chapter(
 Figure4 = Mapping[int, Results]
 
 
-@style.picture(
-    "figure-4",
-    caption="Box plots of the radial SKD and the trace factor on the MAGIC data, before (orange) and after (blue) the "
-    "optimisation by SGD, for each n; the dashed line is the best possible factor, 1. The curve is the decay of the "
-    "radial SKD during one descent with the largest n.",
-    alt="Four panels of box plots and one of a curve. In each of the four the blue box, after optimisation, lies well "
-    "below the orange one. The curve of the radial SKD falls steeply at first, then slowly and with small ups and "
-    "downs.",
-)
+@style.drawn
 def figure_4(results: Figure4) -> Figure:
     """The criteria before and after the descent, and R along one descent with the last n."""
     n, last = list(results.items())[-1]
@@ -128,46 +120,29 @@ def figure_4(results: Figure4) -> Figure:
     return boxplots.with_decay(rows, CRITERIA, last.curves["iteration"], last.curves["R"], title=f"$n$ = {n}")
 
 
-def medians_in_short(results: Figure4) -> pd.DataFrame:
-    """The medians of the criteria before and after."""
-    return summary.medians_in_short(_named(results), CRITERIA)
-
-
-def medians(results: Figure4) -> pd.DataFrame:
-    """All medians, gains and spreads."""
-    return summary.medians(_named(results), CRITERIA)
-
-
-def _named(results: Figure4) -> list[tuple[str, Results]]:
+def named(results: Figure4) -> list[tuple[str, Results]]:
+    """The results with the names of their rows in tables."""
     return [(f"n = {n}", found) for n, found in results.items()]
 
 
 def trace_factors(results: Figure4) -> pd.DataFrame:
-    """How often the trace factor improved, what is left of its excess over 1, and how well the order is kept."""
+    """What is left of the trace factor's excess over 1, and how well the order of the samples is kept."""
     rows, E = [], WRITTEN["E_tr"]
     for n, found in results.items():
         change = summary.change(found, "E_tr")
         before, after = change.medians
+        kept = summary.rank_correlation(change.before, change.after)
         rows.append(
             {
                 "": f"n = {n}",
-                "steps": found.experiment.descent.steps,
-                f"{E} improved in": percent(change.improved),
                 f"left of the excess of {E} over 1": percent((after - 1.0) / (before - 1.0)),
-                f"rank correlation of {E} before and after": (
-                    f"{summary.rank_correlation(change.before, change.after):.2f}"
-                ),
+                f"rank correlation of {E} before and after": f"{kept:.2f}",
             }
         )
     return pd.DataFrame(rows)
 
 
 def second_half(results: Figure4) -> str:
-    """How much of the decrease of R came in the second half of the recorded descent."""
-    n, last = list(results.items())[-1]
-    values = last.curves["R"].to_numpy()
-    half = values[len(values) // 2]
-    return (
-        f"In the descent shown for n = {n}, {percent((half - values[-1]) / (values[0] - values[-1]))} of the total "
-        "decrease of $R$ came in the second half of the steps."
-    )
+    """The share of the decrease of R along the recorded descent that came in the second half of its steps."""
+    R = list(results.values())[-1].curves["R"].to_numpy()
+    return percent((R[len(R) // 2] - R[-1]) / (R[0] - R[-1]))

@@ -25,7 +25,7 @@ from ..experiments.config import Experiment
 from ..experiments.outcome import STAGES
 from ..experiments.paper import PAPER, SEED, value
 from ..experiments.protocol import prepare, repetition
-from ..figures import decay, style
+from ..figures import style, trajectories
 from ..results.table import Results
 from ..results.tolerances import tolerance_for
 from ..settings import Settings, setting
@@ -120,7 +120,7 @@ CHAPTER = Chapter(
 def figure_rows(stored: Mapping[str, Any]) -> Figure:
     """R along the first descent, and the error on unseen rows before and after each."""
     figure, axes = style.subplots(1, 2, height=3.0)
-    decay.panel(axes[0, 0], {name: (curve["iteration"], curve["R"]) for name, curve in stored["curves"].items()})
+    trajectories.decay(axes[0, 0], {name: (curve["iteration"], curve["R"]) for name, curve in stored["curves"].items()})
     colours = dict(zip(stored["curves"], style.CYCLE, strict=False))
     for row in stored["rows"]:
         axes[0, 1].plot(
@@ -174,7 +174,7 @@ def figure_5(results: Results, name: str) -> Figure:
     """R along the descent."""
     figure, axes = style.subplots(height=3.0)
     curve = results.curves
-    decay.panel(axes[0, 0], {"R": (curve["iteration"], curve["R"])})
+    trajectories.decay(axes[0, 0], {"R": (curve["iteration"], curve["R"])})
     axes[0, 0].set_title(name)
     return figure
 

@@ -17,7 +17,7 @@ import nystrom_lib as nl
 from ..errors import ConfigurationError
 from ..experiments.outcome import Array
 from ..experiments.paper import value
-from ..figures import decay, style
+from ..figures import style, trajectories
 from ..settings import setting
 from .base import Chapter, each_once
 from .points import OnBigaussian, number_of_points
@@ -335,6 +335,6 @@ def figure_descents(table: pd.DataFrame) -> Figure:
             axes.fill_between(t, over.min(), over.max(), color=_LOOK[str(kind)]["color"], alpha=0.2, linewidth=0)
             axes.plot(t, over.median(), label=str(kind), **_LOOK[str(kind)])
         axes.set_yscale("log")
-        style.label(axes, "iteration $t$", decay.R_ALONG if axes is panels[0, 0] else "", f"$b$ = {b}")
+        style.label(axes, "iteration $t$", trajectories.R_ALONG if axes is panels[0, 0] else "", f"$b$ = {b}")
     figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure

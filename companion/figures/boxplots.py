@@ -19,43 +19,31 @@ from numpy.typing import ArrayLike
 
 from ..experiments.outcome import STAGES
 from ..wording import FACTORS, SYMBOLS
-from . import decay, style
+from . import style, trajectories
 
-_HALF_BOX, _HALF_DASH = 0.3, 0.09
+#: A box is flat if its height is a smaller share of the axis: a white median would cover it.
 _FLAT = 0.06
 
 
 @style.drawn
-def before_and_after(
-    rows: Mapping[str, pd.DataFrame],
-    criteria: Sequence[str] = ("R", *FACTORS.values()),
-    *,
-    title: str = "",
-    row_height: float = 1.75,
-) -> Figure:
-    """One row of panels for each table of results, one column for each criterion; ``row_height`` is in inches."""
-    figure, panels = style.subplots(len(rows), len(criteria), height=row_height * len(rows) + 0.2)
+def before_and_after(rows: Mapping[str, pd.DataFrame], criteria: Sequence[str], title: str) -> Figure:
+    """One row of panels for each table of results, one column for each criterion."""
+    figure, panels = style.subplots(len(rows), len(criteria), height=1.75 * len(rows) + 0.2)
     _fill(panels, rows, criteria)
-    if title:
-        figure.suptitle(title, fontsize=9.5)
+    figure.suptitle(title, fontsize=9.5)
     return figure
 
 
 @style.drawn
 def with_decay(
-    rows: Mapping[str, pd.DataFrame],
-    criteria: Sequence[str],
-    iterations: ArrayLike,
-    values: ArrayLike,
-    *,
-    title: str = "",
+    rows: Mapping[str, pd.DataFrame], criteria: Sequence[str], iterations: ArrayLike, values: ArrayLike, title: str
 ) -> Figure:
     """The same panels, and at their right, over all rows, the decay of R with its own title: Figure 4."""
     layout: Any = [[*(f"{row}/{criterion}" for criterion in criteria), "decay"] for row in rows]
     figure = Figure(figsize=(style.WIDTH, 1.9 * len(rows) + 0.2), layout="constrained")
     panels = figure.subplot_mosaic(layout, width_ratios=[*[1.0] * len(criteria), 1.7])
     _fill([[panels[f"{row}/{criterion}"] for criterion in criteria] for row in rows], rows, criteria)
-    decay.panel(panels["decay"], {"R": (iterations, values)})
+    trajectories.decay(panels["decay"], {"R": (iterations, values)})
     panels["decay"].set_title(title)
     return figure
 
@@ -71,16 +59,17 @@ def _fill(panels: Iterable[Sequence[Axes]], rows: Mapping[str, pd.DataFrame], cr
 
 def panel(axes: Axes, table: pd.DataFrame, criterion: str) -> None:
     """Two boxes, before and after; for a factor of Eq. (8) also the best possible value, 1."""
-    values = {stage: _values(table, stage, criterion) for stage in STAGES}
-    every = np.concatenate(list(values.values()))
-    logarithmic = style.spans_decades(every)
-    within = float(np.ptp(np.log(every) if logarithmic else every)) if len(every) else 0.0
+    table = table[np.isfinite(table[criterion])]  # a descent that diverged has no optimised value
+    logarithmic = style.spans_decades(table[criterion])
+    scaled = table.assign(value=np.log(table[criterion]) if logarithmic else table[criterion])
     if logarithmic:
         axes.set_yscale("log")
         axes.yaxis.set_minor_formatter(NullFormatter())
     for place, stage in enumerate(STAGES):
-        if len(values[stage]):
-            box(axes, place, values[stage], style.COLOURS[stage], logarithmic=logarithmic, within=within)
+        some = scaled.loc[scaled["stage"] == stage, "value"].to_numpy()
+        for stats in boxplot_stats(some) if len(some) else ():
+            flat = stats["q3"] - stats["q1"] < _FLAT * np.ptp(scaled["value"])
+            _box(axes, place, {key: np.exp(each) for key, each in stats.items()} if logarithmic else stats, flat)
     if criterion in FACTORS.values():
         axes.axhline(1.0, color=style.REFERENCE, linewidth=0.9, linestyle=(0, (4, 2)), zorder=0.9)
     axes.set_xlim(-0.6, len(STAGES) - 0.4)
@@ -88,37 +77,19 @@ def panel(axes: Axes, table: pd.DataFrame, criterion: str) -> None:
     axes.grid(False, axis="x")
 
 
-def box(axes: Axes, place: float, values: Any, colour: str, *, logarithmic: bool = False, within: float = 0.0) -> None:
-    """One box: quartiles, median, whiskers of 1.5 interquartile ranges, and a light dash for each outlier.
-
-    ``within`` is the range of the axis. The median is white on a dark box, unless the box is so flat that white would
-    cover it.
-    """
-    (stats,) = boxplot_stats(np.log(values) if logarithmic else values)
-    flat = stats["q3"] - stats["q1"] < _FLAT * within
-    if logarithmic:
-        stats = {name: np.exp(value) for name, value in stats.items()}
+def _box(axes: Axes, place: int, stats: dict[str, Any], flat: bool) -> None:
+    """Quartiles, median, whiskers of 1.5 interquartile ranges, and a light dash for each outlier."""
+    colour = style.COLOURS[STAGES[place]]
     line = {"color": style.INK, "linewidth": 0.9}
     axes.bxp(
         [stats],
         positions=[place],
-        widths=2 * _HALF_BOX,
-        showfliers=False,
+        widths=0.6,
         patch_artist=True,
         manage_ticks=False,
         boxprops={"facecolor": colour, "edgecolor": style.INK, "linewidth": 0.9},
-        medianprops={"color": style.INK if flat or colour == style.INITIAL else "white", "linewidth": 0.9},
+        medianprops=line if flat or colour == style.INITIAL else line | {"color": "white"},
         whiskerprops=line,
         capprops=line,
+        flierprops={"marker": "_", "markersize": 6, "markeredgecolor": colour, "markeredgewidth": 0.7, "alpha": 0.75},
     )
-    outliers = np.asarray(stats["fliers"], dtype=float)
-    gap = np.full(len(outliers), np.nan)
-    x = np.tile([place - _HALF_DASH, place + _HALF_DASH, np.nan], len(outliers))
-    y = np.column_stack([outliers, outliers, gap]).ravel()
-    axes.plot(x, y, color=colour, linewidth=0.7, linestyle="-", alpha=0.75, label="outliers")
-
-
-def _values(table: pd.DataFrame, stage: str, criterion: str) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """The finite values: a descent that diverged has no optimised value."""
-    values = table.loc[table["stage"] == stage, criterion].to_numpy(dtype=float)
-    return np.asarray(values[np.isfinite(values)])

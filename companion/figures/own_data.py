@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from ..experiments.outcome import Array
 from ..studies.own_data import Optimised, some_points
 from ..wording import mathtext
-from . import paths, style
+from . import style, trajectories
 
 
 def plane(points: Array) -> tuple[Array, Array]:
@@ -36,7 +36,7 @@ def report(optimised: Optimised) -> Figure:
         points, ends = (np.concatenate([each, np.zeros_like(each)], axis=-1) for each in (points, ends))
         ends[1, :, 1] = 1.0
     figure, panels = style.subplots(1, 2, height=3.9, width_ratios=[1, 0.9])
-    paths.landmarks(panels[0, 0], points, ends)
+    trajectories.paths(panels[0, 0], points, ends)
     style.label(panels[0, 0], *map(mathtext, labels))
     panels[0, 0].set_aspect("auto")
     _uniform(panels[0, 1], optimised)

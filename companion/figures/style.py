@@ -57,10 +57,8 @@ RC: Any = {
     "figure.facecolor": PAPER,
     "axes.facecolor": PAPER,
     "savefig.facecolor": PAPER,
-    "savefig.transparent": False,
     "figure.autolayout": False,  # ``settle`` computes the layout once
     "figure.constrained_layout.use": False,
-    "figure.dpi": 100,
     "savefig.dpi": 160,
     "font.family": "DejaVu Sans",  # comes with matplotlib
     "mathtext.fontset": "dejavusans",
@@ -87,14 +85,11 @@ RC: Any = {
     "axes.prop_cycle": cycler(color=CYCLE, linestyle=DASHES),
     "axes.formatter.use_mathtext": True,
     "axes.formatter.limits": (-3, 4),
-    "axes.unicode_minus": True,
     "lines.linewidth": 1.4,
     "lines.markersize": 4.5,
     "legend.frameon": False,
     "image.cmap": COLOUR_MAP,
     "svg.hashsalt": "nystrom_lib",
-    "svg.fonttype": "path",
-    "svg.image_inline": True,
 }
 
 P = ParamSpec("P")

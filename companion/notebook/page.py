@@ -202,10 +202,6 @@ class Page:
             (figures / f"{name}.png").write_bytes(style.png(figure, dpi=200))
         _display({"image/svg+xml": svg, "text/plain": f"<Figure {name}>"}, metadata)
 
-    def html(self, text: str) -> None:
-        """Show HTML that needs no network."""
-        _display({"text/html": text, "text/plain": "<HTML>"})
-
     @property
     def threads(self) -> str:
         """The number of threads in words."""

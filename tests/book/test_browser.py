@@ -170,21 +170,3 @@ def test_the_landing_page_says_what_was_found_and_what_next_on_its_first_screen(
     assert tab.run("document.querySelector('article img').getBoundingClientRect().top") > onwards
     (links,) = tab.run("[[...document.querySelectorAll('article .next a')].map(e => e.getAttribute('href'))]")
     assert links == ["notebooks/01_approximation.html", "#rerun", "in_your_code.html"]
-
-
-def test_the_slider_moves_the_landmarks(tab: Tab, served: str) -> None:
-    tab.open(f"{served}/notebooks/05_bigaussian.html")
-    slider = "document.querySelector('.nystrom-slider')"
-    tab.wait_for(f"{slider} && {slider}.hasAttribute('data-ready')")
-    read = (
-        f"[{slider}.querySelector('output').textContent,"
-        f" [...{slider}.querySelectorAll('circle')].map(e => e.getAttribute('cx') + ' ' + e.getAttribute('cy')).join()]"
-    )
-    words, places = tab.run(read)
-    tab.run(f"{slider}.querySelector('input[type=range]').focus()")
-    tab.press("End", "End", 35)
-    tab.wait_for(f"{slider}.querySelector('output').textContent !== {words!r}")
-    moved_words, moved_places = tab.run(read)
-    assert "t = 0 of" in words and "t = 0 of" not in moved_words
-    assert places != moved_places
-    assert tab.errors == []
