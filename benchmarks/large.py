@@ -27,7 +27,7 @@ RESULTS = Path(__file__).with_name("results")
 #: Cases of ``points``: how many points, their coordinates, landmarks, and points from which errors are estimated.
 SIZES, DIMENSION, LANDMARKS, POINTS = (10**4, 10**5, 10**6, 10**7, 10**8), 10, 1000, 100_000
 #: Cases of ``landmarks``: at that ρ the fewest landmarks leave most of the kernel, and the most little.
-MANY, N, D, RHO, NEW, NEIGHBOURS = (5_000, 20_000, 100_000), 10**6, 3, 1000.0, 100_000, 20
+MANY, N, D, RHO, NEIGHBOURS = (5_000, 20_000, 100_000), 10**6, 3, 1000.0, 20
 
 
 def find(path: str) -> dict[str, Any]:
@@ -61,22 +61,19 @@ def command(path: str) -> float:
 
 
 def find_many(path: str, n: str) -> dict[str, Any]:
-    """Find n landmarks, give new points their weights, estimate the errors before and after."""
+    """Find n landmarks, estimate the errors before and after."""
     import nystrom_lib as nl
 
-    kernel, new = nl.Gaussian(RHO), np.random.default_rng(1).uniform(size=(NEW, D))
-    nl.find_landmarks(kernel, new[:5000], 2100, iterations=1)  # compiled and loaded
-    nl.LocalApproximation(kernel, new[:100]).weights(new[:300])
+    kernel = nl.Gaussian(RHO)
+    nl.find_landmarks(kernel, np.random.default_rng(1).uniform(size=(5000, D)), 2100, iterations=1)  # compiled, loaded
     at_start, times = peak_bytes(), [time.perf_counter()]
     data = nl.open_data(path)
     found = nl.find_landmarks(kernel, data, int(n))
     times.append(time.perf_counter())
-    nl.LocalApproximation(kernel, found.sample).weights(new)
-    times.append(time.perf_counter())
     settings: dict[str, Any] = {"points": POINTS, "neighbours": NEIGHBOURS}
     errors = [nl.nystrom_errors(kernel, data, S, "trace", **settings) for S in (found.start, found.sample)]
     times.append(time.perf_counter())
-    seconds = dict(zip(("finding", "weights", "errors"), np.diff(times).tolist(), strict=True))
+    seconds = dict(zip(("finding", "errors"), np.diff(times).tolist(), strict=True))
     memory = {"at_start_bytes": at_start, "peak_bytes": peak_bytes()}
     return {"n": int(n), "steps": found.steps, "seconds": seconds, **memory, **traces(errors)}
 
@@ -143,7 +140,7 @@ def main() -> None:
         else:
             np.save(path, np.random.default_rng(0).uniform(size=(N, D)).astype(np.float32))
             sizes = [child("find_many", path, n) for n in MANY]
-            constants = {"N": N, "d": D, "rho": RHO, "new": NEW, "points": POINTS}
+            constants = {"N": N, "d": D, "rho": RHO, "points": POINTS}
     sizes.sort(key=lambda size: size.get("N", size.get("n")))
     found = {"machine": machine.describe(), **constants, "sizes": sizes}
     record.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")

@@ -41,7 +41,6 @@ from .landmarks.saved import load_landmarks
 from .landmarks.starts import initial_sample, uniform_sample
 from .landmarks.steps import LBFGS, Adam, FixedStep, Momentum
 from .lipschitz import lipschitz_bound
-from .local_approximation import LocalApproximation
 from .radial_skd import radial_skd, skd_coefficient, squared_frobenius_norm
 from .sources import Source, open_data
 from .stochastic import one_sample_gradient, two_sample_gradient
@@ -62,7 +61,6 @@ __all__ = [
     "Gaussian",
     "Kernel",
     "Landmarks",
-    "LocalApproximation",
     "LocalTraceError",
     "Matern",
     "Momentum",

@@ -1,4 +1,4 @@
-"""Local approximations of validated arrays, by the compiled loops of :mod:`nystrom_lib._core.local`."""
+"""Residuals from the nearest landmarks of each point, by the compiled loops of :mod:`nystrom_lib._core.local`."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from ._core import local, profiles
 from ._sums import middle
 from ._threads import ParallelLoop, available_threads, thread_pool
 from ._validation import Array, as_writable
+from .approximation import NystromApproximation
 from .kernels import Kernel, require
 
 Indices = NDArray[np.int64]
 
 NEIGHBOURS = 20  #: landmarks that a point uses, unless another number is given
+EXACT = 4_000  #: up to this many landmarks, errors are computed with a factor of K_S
 _NUMBERS = 2**21  # contributions to a gradient that are kept at a time
 _TREE = 5  # up to this many coordinates a k-d tree is faster than comparing all landmarks
 _LEAF = 32  # landmarks in a leaf of that tree: about as many as there are neighbours
@@ -31,6 +33,24 @@ def radial(kernel: Kernel) -> Kernel:
             f"kernel is {kernel!r}; it must be radial: under a dot product the nearest landmarks mean nothing."
         )
     return kernel
+
+
+def residuals_from_nearest(kernel: Kernel, sample: Array, points: Array, neighbours: int = NEIGHBOURS) -> Array:
+    """K(x, x) − K̂(x, x) of each point from its nearest landmarks: its terms in :class:`LocalTraceError`."""
+    loops = LocalLoops(kernel, len(sample), sample.shape[1], neighbours, len(points))
+    return np.concatenate([loops.errors(sample, *block).copy() for block in loops.each(sample, points)])
+
+
+def by_nearest(kernel: Kernel, n: int) -> bool:
+    """Whether the errors of n landmarks are computed from the nearest ones of each point."""
+    return n > EXACT and kernel.radial
+
+
+def affordable_residuals(kernel: Kernel, sample: Array, points: Array) -> Array:
+    """K(x, x) − K̂(x, x) of each point from all landmarks; from thousands of them on, from the nearest."""
+    if by_nearest(kernel, len(sample)):
+        return residuals_from_nearest(kernel, sample, points)
+    return NystromApproximation(kernel, sample).residuals(points)
 
 
 def search_cost(n: int, d: int, k: int) -> float:
@@ -100,18 +120,12 @@ class LocalLoops:
 
     def errors(self, sample: Array, points: Array, near: Indices) -> Array:
         """K(x, x) − K̂(x, x) of each point from its own neighbours."""
-        return self._run(local.ERRORS, sample, points, near, np.empty((0, 0, 0)))
-
-    def weights(self, sample: Array, points: Array, near: Indices) -> Array:
-        """The coefficients of each point's neighbours in the projection of K(x, ·) onto their span."""
-        weights = np.empty(near.shape)
-        self._run(local.WEIGHTS, sample, points, near, weights[:, :, None])
-        return weights
+        return self._run(False, sample, points, near, np.empty((0, 0, 0)))
 
     def add_gradient(self, sample: Array, points: Array, near: Indices, gradient: Array) -> Array:
         """The errors, and the sum of their gradients added to ``gradient``."""
         forces = self._forces[: len(points)]
-        errors = self._run(local.FORCES, sample, points, near, forces)
+        errors = self._run(True, sample, points, near, forces)
         for l in range(self.d):
             gradient[:, l] += np.bincount(near.ravel(), forces[:, :, l].ravel(), self.n)
         return errors
@@ -120,11 +134,11 @@ class LocalLoops:
     def _forces(self) -> Array:
         return np.empty((self.most, self.k, self.d))
 
-    def _run(self, task: int, sample: Array, points: Array, near: Indices, out: Array) -> Array:
+    def _run(self, gradient: bool, sample: Array, points: Array, near: Indices, out: Array) -> Array:
         errors, block = self._errors[: len(points)], self.kernel._block(profiles.TANGENT)
         with thread_pool(len(points) * self.k**2) as parallel, self.kernel._guard_user_kernel() as p:
             parallel(
-                local.run, -(-len(points) // local.W), task, block, p, as_writable(sample), points, near,
+                local.run, -(-len(points) // local.W), gradient, block, p, as_writable(sample), points, near,
                 self.diagonal, errors, out,
             )  # fmt: skip
         return errors

@@ -126,6 +126,14 @@ def fraction(name: str, value: Any) -> float:
     return number
 
 
+def level(name: str, value: Any) -> float:
+    """A probability above 0 and below 1."""
+    number = positive(name, value)
+    if number >= 1.0:
+        raise ValueError(f"{name} is {value!r}; it must be below 1.")
+    return number
+
+
 def magnitude(name: str, value: Any, most: float) -> float:
     """A number from 1/``most`` to ``most``."""
     number = positive(name, value)

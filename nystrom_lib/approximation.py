@@ -38,7 +38,7 @@ def pivoted_cholesky(matrix: Array, precision: float = float(np.finfo(float).eps
     return np.ascontiguousarray(np.tril(factor[:rank, :rank])), pivots[:rank].astype(np.int64) - 1
 
 
-def check_factor_memory(n: int, subject: str, instead: str) -> None:
+def check_factor_memory(n: int, subject: str, instead: str = "") -> None:
     """Refuse n landmarks if a factor of their kernel matrix does not fit in memory.
 
     ``subject`` begins the error, and ``instead`` names an alternative that needs no factor, if there is one.
@@ -81,7 +81,7 @@ class NystromApproximation:
     def __init__(self, kernel: Kernel, sample: ArrayLike) -> None:
         self.kernel = require(kernel)
         self.sample = check.float_points("sample", sample)
-        instead = "LocalApproximation" if self.kernel.radial else ""
+        instead = "LocalTraceError" if self.kernel.radial else ""
         check_factor_memory(len(self.sample), f"sample has {len(self.sample):,} points; it must have", instead)
         self._factor, self._pivots = pivoted_cholesky(self.kernel.matrix(self.sample))
 

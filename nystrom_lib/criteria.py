@@ -4,30 +4,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _sums
 from . import _validation as check
-from ._core import pairs as loops
-from ._core import precise, profiles
+from ._core import pairs, precise, profiles
+from ._local import radial, residuals_from_nearest
 from ._spectrum import largest_eigenvalue, symmetric_product, top_eigenvalues
 from ._threads import limit_blas_threads, thread_pool
 from ._validation import Array
 from .approximation import NystromApproximation, _diagonal
-from .estimates import Estimate, as_confidence, mean_of
+from .estimates import Estimate, mean_of
 from .kernels import Kernel, require
-from .local_approximation import LocalApproximation
 from .radial_skd import validate_arguments
 from .sources import Source, open_data
 
 __all__ = ["Errors", "Factors", "approximation_factors", "best_rank_errors", "nystrom_errors"]
 
+T = TypeVar("T")
 ALL = ("trace", "frobenius", "spectral")
 
 _MAX_ROUNDING = 3e-7  # largest relative rounding error of the trace error in double precision: six digits
@@ -116,8 +116,8 @@ def nystrom_errors(
     seed, confidence
         The seed of the draw, and the confidence level of the intervals.
     neighbours
-        Number of landmarks that a point uses, the nearest ones, as in :class:`LocalApproximation`. The result is an
-        upper bound of the trace error, at a cost per point that hardly depends on n; None for all landmarks.
+        Number of landmarks that a point uses, the nearest ones, as in :class:`LocalTraceError`. The result is an upper
+        bound of the trace error, at a cost per point that hardly depends on n; None for all landmarks.
 
     Returns
     -------
@@ -151,12 +151,24 @@ def nystrom_errors(
         )
     source = open_data(data)
     sample = check.float_points("sample", sample, dimension=source.d)
-    if neighbours is not None and precision == "extended":
-        raise ValueError("precision is 'extended'; with neighbours it must be 'double' or 'auto'.")
+    if neighbours is not None:
+        radial(kernel)
+        neighbours = check.integer("neighbours", neighbours, least=1)
+        if precision == "extended":
+            raise ValueError("precision is 'extended'; with neighbours it must be 'double' or 'auto'.")
     if points is None:
         return _trace_in_one_pass(kernel, source, sample, precision, neighbours)
-    points = check.integer("points", points, least=2)
-    return _trace_from(kernel, source, sample, precision, points, seed, as_confidence(confidence), neighbours)
+    drawn = source.draw(check.integer("points", points, least=2), check.generator("seed", seed))
+    level = check.level("confidence", confidence)
+    rows = source.rows(drawn.ravel()).astype(np.float64)
+    if neighbours is None:
+        _, residual, rank, used = _residuals(kernel, rows, sample, precision)
+    else:
+        residual = residuals_from_nearest(kernel, sample, rows, neighbours)
+        rank, used = min(neighbours, len(sample)), "double"
+    most = float(kernel.diagonal(sample[:1])[0]) if kernel.radial else math.inf
+    estimate = mean_of(residual.reshape(drawn.shape), most, level, float(len(source)))
+    return Errors(trace=estimate.value, rank=rank, precision=used, estimate=estimate)
 
 
 def _errors_in_memory(
@@ -165,10 +177,10 @@ def _errors_in_memory(
     """The norms from all points of an array."""
     features_needed = asked != ("trace",)
     features, residual, rank, used = _residuals(kernel, data, sample, precision, features_needed)
-    norms = {"trace": float(residual.sum())}
+    found = {"trace": float(residual.sum())}
     if features_needed:
-        norms |= _residual_norms(kernel, data, features, K, asked)
-    return _errors(norms, asked, rank, used)
+        found |= _residual_norms(kernel, data, features, K, asked)
+    return _errors(found, asked, rank, used)
 
 
 def _residuals(
@@ -176,16 +188,62 @@ def _residuals(
 ) -> tuple[Array, Array, int, str]:
     """Features, if needed, and K(x, x) − K̂(x, x) of each point; the rank and the precision used."""
     approximation = NystromApproximation(kernel, sample)
-    extendable = precision == "auto" and _extendable(kernel, len(data), len(sample))
-    if precision == "extended" or (extendable and _thin(approximation)):
-        with suppress(_TooFarApart) if extendable else nullcontext():
-            return _extended(kernel, data, sample)
-    features = np.empty((len(data) if features_needed else 0, approximation.rank))
-    residual = approximation._residuals(data, features)
-    if extendable and _thin(approximation, float(residual.sum()), float(_diagonal(kernel, data).sum())):
-        with suppress(_TooFarApart):
-            return _extended(kernel, data, sample)
-    return features, residual, approximation.rank, "double"
+
+    def double() -> tuple[tuple[Array, Array, int, str], float, float]:
+        features = np.empty((len(data) if features_needed else 0, approximation.rank))
+        residual = approximation._residuals(data, features)
+        found = features, residual, approximation.rank, "double"
+        return found, float(residual.sum()), float(_diagonal(kernel, data).sum())
+
+    return _precise_enough(approximation, len(data), precision, double, lambda: _extended(kernel, data, sample))
+
+
+def residuals_of(kernel: Kernel, data: NDArray[Any], sample: Array) -> Array:
+    """K(x, x) − K̂(x, x) of each point, in extended precision where double precision does not suffice."""
+    return _residuals(kernel, data, sample, "auto")[1]
+
+
+def _trace_in_one_pass(kernel: Kernel, source: Source, sample: Array, precision: str, neighbours: int | None) -> Errors:
+    """The trace error block by block; whether extended precision is affordable depends on N."""
+    if neighbours is not None:
+        traces = source.each(partial(_block_from_nearest, kernel, sample, neighbours))
+        return Errors(trace=math.fsum(traces), rank=min(neighbours, len(sample)))
+    task = _BlockTrace(kernel, sample)
+
+    def double() -> tuple[Errors, float, float]:
+        trace_error, trace = map(math.fsum, zip(*source.each(task), strict=True))
+        return Errors(trace=trace_error, rank=task.approximation.rank), trace_error, trace
+
+    def extended() -> Errors:
+        traces, ranks = zip(*source.each(partial(_block_extended, kernel, sample)), strict=True)
+        return Errors(trace=math.fsum(traces), rank=ranks[0], precision="extended")
+
+    return _precise_enough(task.approximation, len(source), precision, double, extended)
+
+
+class _BlockTrace:
+    """Σ K(x, x) − K̂(x, x) and Σ K(x, x) over a block; each process that unpickles this computes the factor once."""
+
+    def __init__(self, kernel: Kernel, sample: Array) -> None:
+        self.approximation = NystromApproximation(kernel, sample)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _BlockTrace, (self.approximation.kernel, self.approximation.sample)
+
+    def __call__(self, source: Source, start: int, stop: int) -> tuple[float, float]:
+        rows = source.block(start, stop).astype(np.float64, copy=False)
+        return float(self.approximation.residuals(rows).sum()), float(_diagonal(self.approximation.kernel, rows).sum())
+
+
+def _block_from_nearest(kernel: Kernel, sample: Array, neighbours: int, source: Source, start: int, stop: int) -> float:
+    """Σ K(x, x) − K̂(x, x) over a block, from the nearest landmarks of each point."""
+    return float(residuals_from_nearest(kernel, sample, source.block(start, stop), neighbours).sum())
+
+
+def _block_extended(kernel: Kernel, sample: Array, source: Source, start: int, stop: int) -> tuple[float, int]:
+    """Σ K(x, x) − K̂(x, x) over a block in extended precision, and the rank."""
+    _, residual, rank, _ = _extended(kernel, source.block(start, stop), sample)
+    return float(residual.sum()), rank
 
 
 class _TooFarApart(ValueError):
@@ -202,80 +260,25 @@ def _extended(kernel: Kernel, data: NDArray[Any], sample: Array) -> tuple[Array,
     return np.ascontiguousarray(factor[:, n:].T), left[n:], len(factor), "extended"
 
 
-def residuals_of(kernel: Kernel, data: NDArray[Any], sample: Array) -> Array:
-    """K(x, x) − K̂(x, x) of each point, in extended precision where double precision does not suffice."""
-    return _residuals(kernel, data, sample, "auto")[1]
-
-
-def _trace_in_one_pass(kernel: Kernel, source: Source, sample: Array, precision: str, neighbours: int | None) -> Errors:
-    """The trace error block by block, with one factor of K_S; whether extended precision is affordable depends on N."""
-    task = _BlockTrace(kernel, sample, neighbours)
-    approximation = task.approximation
-    if precision == "extended":
-        return _trace_extended(kernel, source, sample)
-    extendable = precision == "auto" and neighbours is None and _extendable(kernel, len(source), len(sample))
-    if extendable and isinstance(approximation, NystromApproximation) and _thin(approximation):
-        with suppress(_TooFarApart):
-            return _trace_extended(kernel, source, sample)
-    traces = np.array(list(source.each(task)))
-    trace, whole = (math.fsum(column) for column in traces.T)
-    if extendable and isinstance(approximation, NystromApproximation) and _thin(approximation, trace, whole):
-        with suppress(_TooFarApart):
-            return _trace_extended(kernel, source, sample)
-    return Errors(trace=trace, rank=approximation.rank)
-
-
-def _trace_extended(kernel: Kernel, source: Source, sample: Array) -> Errors:
-    traces = np.array(list(source.each(partial(_block_extended, kernel, sample))))
-    return Errors(trace=math.fsum(traces[:, 0]), rank=int(traces[0, 1]), precision="extended")
-
-
-def _block_extended(kernel: Kernel, sample: Array, source: Source, start: int, stop: int) -> tuple[float, int]:
-    """Σ K(x, x) − K̂(x, x) over a block in extended precision, and the rank."""
-    _, residual, rank, _ = _extended(kernel, source.block(start, stop), sample)
-    return float(residual.sum()), rank
-
-
-class _BlockTrace:
-    """Σ K(x, x) − K̂(x, x) and Σ K(x, x) over a block; each process that unpickles this computes the factor once."""
-
-    def __init__(self, kernel: Kernel, sample: Array, neighbours: int | None) -> None:
-        self._arguments = kernel, sample, neighbours
-        self.approximation = (
-            NystromApproximation(kernel, sample)
-            if neighbours is None
-            else LocalApproximation(kernel, sample, neighbours)
-        )
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _BlockTrace, self._arguments
-
-    def __call__(self, source: Source, start: int, stop: int) -> tuple[float, float]:
-        rows = source.block(start, stop).astype(np.float64, copy=False)
-        return float(self.approximation.residuals(rows).sum()), float(_diagonal(self._arguments[0], rows).sum())
-
-
-def _trace_from(
-    kernel: Kernel,
-    source: Source,
-    sample: Array,
+def _precise_enough(
+    approximation: NystromApproximation,
+    N: int,
     precision: str,
-    points: int,
-    seed: Any,
-    confidence: float,
-    neighbours: int | None,
-) -> Errors:
-    """The trace error estimated from a number of points, with confidence intervals."""
-    drawn = source.draw(points, check.generator("seed", seed))
-    rows = source.rows(drawn.ravel()).astype(np.float64)
-    if neighbours is None:
-        _, residual, rank, used = _residuals(kernel, rows, sample, precision)
-    else:
-        approximation = LocalApproximation(kernel, sample, neighbours)
-        residual, rank, used = approximation.residuals(rows), approximation.rank, "double"
-    most = float(kernel.diagonal(sample[:1])[0]) if kernel.radial else math.inf
-    estimate = mean_of(residual.reshape(drawn.shape), 0.0, most, confidence, float(len(source)))
-    return Errors(trace=estimate.value, rank=rank, precision=used, estimate=estimate)
+    double: Callable[[], tuple[T, float, float]],
+    extended: Callable[[], T],
+) -> T:
+    """The result of ``double``, which also gives the trace error and the trace, or, where needed, of ``extended``."""
+    if precision == "extended":
+        return extended()
+    extendable = precision == "auto" and _extendable(approximation.kernel, N, len(approximation.sample))
+    if extendable and _thin(approximation):
+        with suppress(_TooFarApart):
+            return extended()
+    result, trace_error, trace = double()
+    if extendable and _thin(approximation, trace_error, trace):
+        with suppress(_TooFarApart):
+            return extended()
+    return result
 
 
 def _extendable(kernel: Kernel, N: int, n: int) -> bool:
@@ -328,8 +331,8 @@ def _residual_norms(
 def _residual_tiles(kernel: Kernel, data: NDArray[Any], features: Array, K: Array, E: Array) -> float:
     N, d = data.shape
     tiles = -(-N // _SIDE)
-    pairs = [(I, J) for I in range(tiles) for J in range(I, tiles)]
-    totals = np.zeros(len(pairs))
+    jobs = [(I, J) for I in range(tiles) for J in range(I, tiles)]
+    totals = np.zeros(len(jobs))
     centre = _sums.middle(data[:4096]) if kernel.radial else np.zeros(d)
     block = kernel._block(profiles.VALUE)
 
@@ -337,7 +340,7 @@ def _residual_tiles(kernel: Kernel, data: NDArray[Any], features: Array, K: Arra
         """Σ (K_ij − ⟨f_i, f_j⟩)² of tiles of the upper half, twice off the diagonal."""
         entries = np.empty((_SIDE, _SIDE))
         for item in range(begin + first, begin + count, step):
-            I, J = pairs[item]
+            I, J = jobs[item]
             a, b = slice(I * _SIDE, (I + 1) * _SIDE), slice(J * _SIDE, (J + 1) * _SIDE)
             product = features[a] @ features[b].T
             if len(K):
@@ -345,15 +348,15 @@ def _residual_tiles(kernel: Kernel, data: NDArray[Any], features: Array, K: Arra
             else:
                 found = entries.ravel()[: product.size].reshape(product.shape)
                 x, y = data[a] - centre, data[b] - centre
-                loops.fill(0, -(-len(found) // loops.ROWS), 1, kernel.radial, block, p, x, y, found)
+                pairs.fill(0, -(-len(found) // pairs.ROWS), 1, kernel.radial, block, p, x, y, found)
                 np.subtract(found, product, out=product)
             totals[item] = np.vdot(product, product) * (1.0 if I == J else 2.0)
             if len(E):
                 E[a, b] = product
 
     with thread_pool(N * N) as parallel, kernel._guard_user_kernel() as p:
-        for begin in range(0, len(pairs), _TILES):
-            parallel(tile, min(_TILES, len(pairs) - begin), begin, p)
+        for begin in range(0, len(jobs), _TILES):
+            parallel(tile, min(_TILES, len(jobs) - begin), begin, p)
     return float(totals.sum())
 
 
@@ -427,12 +430,8 @@ def best_rank_errors(
 
 
 def _tail_errors(tail: Array, asked: tuple[str, ...], n: int, precision: str) -> Errors:
-    every = {
-        "trace": float(tail.sum()),
-        "frobenius": float(np.sqrt(np.square(tail).sum())),
-        "spectral": float(tail[0]) if len(tail) else 0.0,
-    }
-    return _errors(every, asked, n, precision)
+    trace, frobenius = float(tail.sum()), float(np.sqrt(np.square(tail).sum()))
+    return _errors({"trace": trace, "frobenius": frobenius, "spectral": float(tail[0])}, asked, n, precision)
 
 
 def _graded_tail(kernel: Kernel, data: NDArray[Any], n: int) -> Array | None:

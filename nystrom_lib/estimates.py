@@ -14,9 +14,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
-from . import _validation as check
 from ._validation import Array
 
 __all__ = ["Estimate"]
@@ -42,35 +40,22 @@ class Estimate:
     points: int  #: how many points were drawn
 
 
-def mean_of(terms: Array, low: float, high: float, confidence: float, times: float) -> Estimate:
-    """Estimate ``times`` the mean of terms in [low, high]; the rows of ``terms`` are independent draws.
+def mean_of(terms: Array, high: float, confidence: float, times: float) -> Estimate:
+    """Estimate ``times`` the mean of terms in [0, high]; the rows of ``terms``, at least two, are independent draws.
 
     Examples
     --------
     >>> import numpy as np
-    >>> found = mean_of(np.array([[0.0], [1.0]] * 500), 0.0, 1.0, 0.95, times=10.0)
+    >>> found = mean_of(np.array([[0.0], [1.0]] * 500), 1.0, 0.95, times=10.0)
     >>> found.value, [round(end, 2) for end in (*found.bounds, *found.normal)]
     (5.0, [4.43, 5.57, 4.69, 5.31])
     """
     from scipy.special import ndtri
 
     draws = terms.mean(axis=1)
-    m = len(draws)
-    mean, deviation = float(draws.mean()), float(draws.std(ddof=1)) if m > 1 else math.inf
+    m, mean, deviation = len(draws), float(draws.mean()), float(draws.std(ddof=1))
+    log = math.log(4.0 / (1.0 - confidence))
+    surely = deviation * math.sqrt(2.0 * log / m) + 7.0 * high * log / (3.0 * (m - 1))
     within = float(ndtri(0.5 + 0.5 * confidence)) * deviation / math.sqrt(m)
-    bounds = low, high
-    if m > 1 and high < math.inf:
-        log = math.log(4.0 / (1.0 - confidence))
-        surely = deviation * math.sqrt(2.0 * log / m) + 7.0 * (high - low) * log / (3.0 * (m - 1))
-        bounds = max(low, mean - surely), min(high, mean + surely)
-    normal = max(low, mean - within), min(high, mean + within)
-    ends = [(times * a, times * b) for a, b in (bounds, normal)]
-    return Estimate(times * mean, ends[0], ends[1], confidence, terms.size)
-
-
-def as_confidence(value: Any) -> float:
-    """Validate a confidence level: a number between 0 and 1."""
-    confidence = check.positive("confidence", value)
-    if confidence >= 1.0:
-        raise ValueError(f"confidence is {value!r}; it must be below 1.")
-    return confidence
+    bounds, normal = ((times * max(0.0, mean - half), times * min(high, mean + half)) for half in (surely, within))
+    return Estimate(times * mean, bounds, normal, confidence, terms.size)

@@ -27,8 +27,6 @@ C = 64  #: landmarks of a tile of the search
 ROWS = 32  #: points of a tile of the search
 ROUNDING = 2.0**-44  #: pivots below it, relative to the diagonal, may be off by a hundredth
 
-ERRORS, WEIGHTS, FORCES = range(3)  #: what :func:`run` computes
-
 load, scalars = tile_loops(C)
 ALL, EQUAL = np.empty(0, np.int64), np.empty(0)
 
@@ -144,11 +142,10 @@ def forces(Z, slopes, a, F):
 
 
 @entry
-def run(first, count, step, task, block, p, sample, points, near, diagonal, errors, out):
-    """The errors of groups of W points, and results of the task for their neighbours, in the order of ``near``.
+def run(first, count, step, gradient, block, p, sample, points, near, diagonal, errors, out):
+    """The errors of groups of W points; without a ``gradient``, with no ridge.
 
-    ERRORS: no more results, and no ridge. WEIGHTS: the coefficients a in out[point, i, 0].
-    FORCES: the contribution to the gradient in out[point, i, l].
+    With it, out[point, i, l] is the contribution to the gradient for the neighbour near[point, i].
     """
     m, k = near.shape
     d, pairs = points.shape[1], k * (k + 1) // 2
@@ -161,18 +158,17 @@ def run(first, count, step, task, block, p, sample, points, near, diagonal, erro
         load_group(sample, points, near, start, Z)
         squared_distances(Z, kappa)
         block(kappa, slopes, 0, pairs, W, W, p)
-        if task == ERRORS:
-            eliminate(kappa, diagonal, ROUNDING * diagonal, ridge, L, pivots, column, work)
-        else:
+        if gradient:
             factor(kappa, diagonal, L, pivots, column, ridge, work)
             coefficients(L, a)
-        if task == FORCES:
             forces(Z, slopes, a, F)
+        else:
+            eliminate(kappa, diagonal, ROUNDING * diagonal, ridge, L, pivots, column, work)
         for v in range(min(W, m - start)):
-            errors[start + v] = max(pivots[k, v], 0.0) if task == ERRORS else pivots[k, v]
-            for i in range(k if task != ERRORS else 0):
-                for l in range(out.shape[2]):
-                    out[start + v, i, l] = F[l, i, v] if task == FORCES else a[i, v]
+            errors[start + v] = pivots[k, v] if gradient else max(pivots[k, v], 0.0)
+            for i in range(k if gradient else 0):
+                for l in range(d):
+                    out[start + v, i, l] = F[l, i, v]
 
 
 @entry

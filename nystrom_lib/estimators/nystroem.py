@@ -266,7 +266,7 @@ class Nystroem(kernel_approximation.Nystroem):  # type: ignore[misc]
         rng, n, tolerance = check_random_state(self.random_state), None, None
         if self.n_components != "auto":
             n = at_most(int(self.n_components), len(X), stacklevel=4)
-            check_factor_memory(n, f"n_components is {n:,}; it must be", "LocalApproximation")
+            check_factor_memory(n, f"n_components is {n:,}; it must be")
         elif targets is None:
             tolerance = self.tolerance
         else:

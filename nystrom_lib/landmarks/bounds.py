@@ -30,11 +30,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaln
 
 from .. import _validation as check
+from .._local import by_nearest, residuals_from_nearest
 from .._threads import limit_blas_threads
 from .._validation import Array
 from ..criteria import best_rank_errors, residuals_of
 from ..kernels import Kernel, require
-from ..local_approximation import LocalApproximation, by_nearest
 from ..sources import Source, open_data
 
 __all__ = ["best_error_bound"]
@@ -92,7 +92,7 @@ def best_error_bound(
     kernel, source = require(kernel), open_data(data)
     n = check.integer("n", n, least=1)
     points = check.integer("points", points, least=2)
-    risk = 1.0 - check_level(level)
+    risk = 1.0 - check.level("level", level)
     if len(source) <= points:
         everything = source.all().astype(np.float64, copy=False)
         return best_rank_errors(kernel, everything, n, "trace").trace / len(source)
@@ -111,7 +111,7 @@ def error_and_bound(
     N = len(source)
     points = source.all().astype(np.float64, copy=False) if N <= CERTIFIED else _drawn(source, CERTIFIED, rng)
     if by_nearest(kernel, len(sample)):
-        residuals = LocalApproximation(kernel, sample).residuals(points)
+        residuals = residuals_from_nearest(kernel, sample, points)
     else:
         residuals = residuals_of(kernel, points, sample)
     error = float(residuals.mean())
@@ -119,14 +119,6 @@ def error_and_bound(
         return error, error
     largest = largest_diagonal(kernel, source)
     return error, largest * mean_below(float(residuals.sum()) / largest, CERTIFIED, N, risk)
-
-
-def check_level(value: Any) -> float:
-    """A confidence level: a probability below 1."""
-    level = check.positive("level", value)
-    if level >= 1.0:
-        raise ValueError(f"level is {value!r}; it must be below 1.")
-    return level
 
 
 def _drawn(source: Source, count: int, rng: np.random.Generator) -> Array:

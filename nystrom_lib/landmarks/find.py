@@ -14,16 +14,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _validation as check
-from .._local import NEIGHBOURS
+from .._local import NEIGHBOURS, affordable_residuals, by_nearest
 from .._threads import limit_blas_threads
 from .._validation import Array, as_writable
 from ..approximation import check_factor_memory
 from ..descent import Budget, DescentError, Draw, Watch, independent_batches, no_batches, run_descent, shuffled_batches
 from ..kernels import Gaussian, Kernel, require
-from ..local_approximation import affordable, by_nearest
 from ..sources import Source, open_data
 from . import supervised
-from .bounds import best_error_bound, check_level, error_and_bound, largest_diagonal
+from .bounds import best_error_bound, error_and_bound, largest_diagonal
 from .exchange import AdamWithExchanges
 from .objectives import OBJECTIVES, Objective
 from .objectives.prediction_error import checked_targets
@@ -202,7 +201,7 @@ def find_landmarks(
         raise ValueError("Give either n, the number of landmarks, or tolerance, the relative trace error allowed.")
     if n is not None:
         n = check.integer("n", n, least=1, most=len(data), why=", the number of data points")
-    check_level(level)
+    check.level("level", level)
     if iterations is not None:
         iterations = check.integer("iterations", iterations, least=0)
     if seconds is not None:
@@ -546,7 +545,7 @@ class Search:
 
     def validation_error(self, sample: Array) -> float:
         """The mean residual at the validation points."""
-        return float(affordable(self.kernel, sample).residuals(self.validation_points).mean())
+        return float(affordable_residuals(self.kernel, sample, self.validation_points).mean())
 
     def measured(self, drawn: Drawn) -> tuple[float, Drawn]:
         """A start with its validation error and its indices in all of the data; the time this takes is kept."""

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from .._local import EXACT
 from .._validation import Array
 from ..kernels import Kernel
-from ..local_approximation import EXACT
 from .bounds import CERTIFIED, error_and_bound, mean_below
 from .cholesky import PartialCholesky
 from .exchange import CANDIDATES, best_additions, removal_costs

@@ -34,10 +34,10 @@ EVIDENCE: dict[str, dict[str, Any]] = json.loads((Path(__file__).parent / "evide
 
 #: Public names that were removed on purpose; CHANGELOG says what replaces each.
 REMOVED: tuple[str, ...] = (
-    "Advice", "Constants", "CustomKernel", "Errors", "Factors", "LipschitzBound", "Objective", "Source.mark",
-    "StepRule", "advise", "advised_batch_size", "advised_iterations", "advised_step", "draw_batch", "estimate_T1",
-    "estimate_T2", "estimate_radial_skd", "four_sample_gradient", "hessian_vector_product", "initial_indices",
-    "kernel_by_name", "uniform_indices",
+    "Advice", "Constants", "CustomKernel", "Errors", "Factors", "LipschitzBound", "LocalApproximation", "Objective",
+    "Source.mark", "StepRule", "advise", "advised_batch_size", "advised_iterations", "advised_step", "draw_batch",
+    "estimate_T1", "estimate_T2", "estimate_radial_skd", "four_sample_gradient", "hessian_vector_product",
+    "initial_indices", "kernel_by_name", "uniform_indices",
 )  # fmt: skip
 
 #: Functions whose parameters changed on purpose: a step rule no longer gets the values of the descent, `from_array`

@@ -107,11 +107,6 @@ def rows_of(indices: Any, points: Any) -> Any:
     return source.rows(indices), source.in_original_units(points)
 
 
-def local(kernel: Any, sample: Any, neighbours: Any, data: Any) -> Any:
-    found = nl.LocalApproximation(kernel, sample, neighbours)
-    return found.weights(data).toarray(), found.residuals(data), found.block(data, sample)
-
-
 def threads(count: Any) -> None:
     with nl.threads(count):
         pass
@@ -154,7 +149,6 @@ CALLS: dict[str, tuple[Callable[..., Any], str]] = {
     "nystrom_errors by neighbours": (nl.nystrom_errors, "kernel data sample norms * points neighbours"),
     "open_data": (opened, "data columns without standardise missing progress"),
     "Source": (rows_of, "indices a"),
-    "LocalApproximation": (local, "kernel sample neighbours data"),
     "best_rank_errors": (nl.best_rank_errors, "kernel data n norms"),
     "approximation_factors": (nl.approximation_factors, "kernel data sample norms * best"),
     "nystrom_from_columns": (nl.nystrom_from_columns, "matrix indices"),

@@ -15,7 +15,7 @@ from tests.cases import cloud
 
 #: Modules whose ``digests()`` must not depend on the number of threads.
 MODULES = [
-    "test_threads", "test_descend", "test_landmarks", "test_local_approximation", "starts.test_starts",
+    "test_threads", "test_descend", "test_landmarks", "test_local", "starts.test_starts",
     "objectives.test_objectives",
 ]  # fmt: skip
 

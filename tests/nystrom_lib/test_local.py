@@ -1,4 +1,4 @@
-"""The approximation by each point's nearest landmarks, and what stands in for a factor of K_S that has no room."""
+"""Residuals from each point's nearest landmarks, and what is done where a factor of K_S does not fit in memory."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import nystrom_lib as nl
-from nystrom_lib import _memory, approximation, local_approximation
+from nystrom_lib import _local, _memory, approximation
+from nystrom_lib._local import residuals_from_nearest
 from nystrom_lib.landmarks import cholesky
 from nystrom_lib.landmarks import find as landmarks_module
 from tests.bits import digest
@@ -17,36 +18,32 @@ from tests.cases import Floats, cloud, pair
 KERNEL = nl.Gaussian(rho=2.0)
 
 
-def straightforward(kernel: nl.Kernel, X: Floats, S: Floats, k: int) -> Floats:
-    """The weights, point by point."""
-    weights = np.zeros((len(X), len(S)))
+def by_definition(kernel: nl.Kernel, X: Floats, S: Floats, k: int) -> Floats:
+    """The residuals, point by point."""
+    residuals = kernel.diagonal(X)
     for i, x in enumerate(X):
-        near = np.argsort(np.square(S - x).sum(axis=1))[:k]
-        weights[i, near] = np.linalg.solve(kernel.matrix(S[near]), kernel.matrix(S[near], x[None])[:, 0])
-    return weights
+        near = S[np.argsort(np.square(S - x).sum(axis=1))[:k]]
+        column = kernel.matrix(near, x[None])[:, 0]
+        residuals[i] -= column @ np.linalg.solve(kernel.matrix(near), column)
+    return residuals
 
 
 @pytest.mark.parametrize("name", ["gaussian", "matern12", "matern52", "rational_quadratic", "user_radial"])
 @pytest.mark.parametrize("d", [2, 8])
-def test_weights_and_entries_are_those_of_the_definition(name: str, d: int) -> None:
-    """Catches weights in the wrong column, of the wrong neighbours, or a ridge where none is needed."""
+def test_residuals_are_those_of_the_definition(name: str, d: int) -> None:
+    """Catches the wrong neighbours, or a ridge where none is needed."""
     kernel, _ = pair(name)
     X, S = cloud(d, 50, 30)
-    expected = straightforward(kernel, X, S, 4)
-    found = nl.LocalApproximation(kernel, S, 4)
-    assert found.weights(X).toarray() == pytest.approx(expected, rel=1e-6, abs=1e-8)
-    K = expected @ kernel.matrix(S) @ expected.T
-    assert found.matrix(X) == pytest.approx(K, abs=1e-8)
-    assert found.block(X[:3], X[3:]) == pytest.approx(K[:3, 3:], abs=1e-8)
-    assert found.residuals(X) == pytest.approx(kernel.diagonal(X) - np.diag(K), abs=1e-8)
+    assert residuals_from_nearest(kernel, S, X, 4) == pytest.approx(by_definition(kernel, X, S, 4), abs=1e-8)
 
 
 def test_residuals_are_the_terms_of_the_objective_and_bounds() -> None:
     X, S = cloud(3, 400, 60)
     previous = np.full(400, np.inf)
     for k in (1, 5, 20):
-        residuals = nl.LocalApproximation(KERNEL, S, k).residuals(X)
+        residuals = residuals_from_nearest(KERNEL, S, X, k)
         assert residuals.sum() == pytest.approx(nl.LocalTraceError(KERNEL, X, k).value(S), rel=1e-12)
+        assert residuals.sum() == pytest.approx(nl.nystrom_errors(KERNEL, X, S, "trace", neighbours=k).trace, rel=1e-12)
         assert (residuals <= previous + 1e-12).all()
         previous = residuals
     assert (nl.NystromApproximation(KERNEL, S).residuals(X) <= previous + 1e-12).all()
@@ -68,58 +65,38 @@ def test_a_landmark_counts_if_its_pivot_exceeds_rounding() -> None:
 
 def test_with_all_landmarks_it_is_the_nystrom_approximation() -> None:
     X, S = cloud(2, 40, 9)
-    exact, local = nl.NystromApproximation(KERNEL, S), nl.LocalApproximation(KERNEL, S)
-    assert local.residuals(X) == pytest.approx(exact.residuals(X), abs=1e-10)
-    assert local.matrix(X) == pytest.approx(exact.matrix(X), abs=1e-7)
+    exact = nl.NystromApproximation(KERNEL, S).residuals(X)
+    assert residuals_from_nearest(KERNEL, S, X) == pytest.approx(exact, abs=1e-10)
 
 
-def test_weights_interpolate_at_the_landmarks() -> None:
-    """Catches features that are no interpolation: at the landmarks they reproduce anything, copies included."""
-    X, S = cloud(2, 200, 40)
-    values = np.random.default_rng(0).normal(size=40)
-    assert nl.LocalApproximation(KERNEL, S, 6).weights(S) @ values == pytest.approx(values, abs=1e-7)
-    twice = nl.LocalApproximation(KERNEL, np.vstack([S, S]), 12).weights(X)
-    once = nl.LocalApproximation(KERNEL, S, 6).weights(X)
-    assert np.isfinite(twice.data).all()
-    folded = twice.toarray()[:, :40] + twice.toarray()[:, 40:]
-    assert folded @ np.ones(40) == pytest.approx(once @ np.ones(40), abs=1e-4)
-
-
-def test_panels_blocks_and_their_order_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_and_their_order_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     """Catches a block left out, and neighbours that are given to another point."""
-    from nystrom_lib import _local
-
     X, S = cloud(2, 300, 50)
-    found = nl.LocalApproximation(KERNEL, S, 5)
-    K, residuals, weights = found.matrix(X), found.residuals(X), found.weights(X).toarray()
-    monkeypatch.setattr(local_approximation, "_PANEL", 350)  # seven columns of K_S
+    residuals = residuals_from_nearest(KERNEL, S, X, 5)
     monkeypatch.setattr(_local, "_NUMBERS", 10 * 64)
     monkeypatch.setattr(_local, "_SPREAD", 0)  # points are sorted before the search
-    assert found.matrix(X) == pytest.approx(K, abs=1e-12)
-    assert np.array_equal(found.residuals(X), residuals) and np.array_equal(found.weights(X).toarray(), weights)
+    assert np.array_equal(residuals_from_nearest(KERNEL, S, X, 5), residuals)
 
 
 def digests() -> dict[str, str]:
     result = {}
     for d in (3, 7):
         X, S = cloud(d, 3000, 300)
-        found = nl.LocalApproximation(KERNEL, S)
-        result[f"d = {d}"] = digest(found.residuals(X), found.weights(X).data)
+        result[f"d = {d}"] = digest(residuals_from_nearest(KERNEL, S, X))
     return result
 
 
 @pytest.mark.parametrize(
-    "arguments, sentence",
+    "kernel, neighbours, sentence",
     [
-        ((nl.Polynomial(), [[0.0]]), r"^kernel is .*; it must be radial: "),
-        ((KERNEL, [[np.nan]]), r"^sample holds nan at row 0, column 0; "),
+        (nl.Polynomial(), 3, r"^kernel is .*; it must be radial: "),
+        (KERNEL, 0, r"^neighbours is 0; it must be at least 1\.$"),
     ],
 )
-def test_bad_input(arguments: tuple[object, ...], sentence: str) -> None:
+def test_bad_input(kernel: nl.Kernel, neighbours: int, sentence: str) -> None:
+    X, S = cloud(2, 40, 9)
     with pytest.raises(ValueError, match=sentence):
-        nl.LocalApproximation(*arguments)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match=r"^x has points of 2 coordinates; those of sample have 1\.$"):
-        nl.LocalApproximation(KERNEL, [[0.0]]).residuals([[0.0, 1.0]])
+        nl.nystrom_errors(kernel, X, S, "trace", neighbours=neighbours)
 
 
 # --- where there is no room ---------------------------------------------------------------------------------------
@@ -129,7 +106,7 @@ def test_bad_input(arguments: tuple[object, ...], sentence: str) -> None:
 def small_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine with room for a factor of 25 landmarks, on which more than 20 are judged by the nearest."""
     monkeypatch.setattr(approximation, "memory", lambda: 4 * 8 * 25**2)
-    monkeypatch.setattr(local_approximation, "EXACT", 20)
+    monkeypatch.setattr(_local, "EXACT", 20)
 
 
 @pytest.mark.usefixtures("small_machine")
@@ -137,11 +114,11 @@ def test_a_factor_larger_than_memory_is_refused() -> None:
     X, S = cloud(2, 60, 30)
     nl.NystromApproximation(KERNEL, S[:25])
     sentence = r"^sample has 30 points; it must have at most 25, for a factor of K_S takes .* GB of .* GB of memory: "
-    with pytest.raises(ValueError, match=sentence + r"LocalApproximation does without\.$"):
+    with pytest.raises(ValueError, match=sentence + r"LocalTraceError does without\.$"):
         nl.NystromApproximation(KERNEL, S)
     with pytest.raises(ValueError, match=sentence):
         nl.nystrom_errors(KERNEL, X, S)
-    assert nl.LocalApproximation(KERNEL, S).residuals(X).shape == (60,)
+    assert nl.nystrom_errors(KERNEL, X, S, "trace", neighbours=20).trace > 0.0
     with pytest.raises(ValueError, match=sentence + r"LocalTraceError does without\.$"):
         nl.TraceError(KERNEL, X).gradient(S)
     with pytest.raises(ValueError, match=r"^n is 30; it must be at most 25, .* memory: method='local-trace' does "):
@@ -168,7 +145,7 @@ def test_landmarks_are_found_without_a_factor(method: str, monkeypatch: pytest.M
     X, _ = cloud(2, 200, 1)
     found = nl.find_landmarks(KERNEL, X, 30, method=method, iterations=20)
     assert "Errors are upper bounds, from the 20 landmarks nearest to each point." in found.reasons
-    assert found.error == nl.LocalApproximation(KERNEL, found.sample).residuals(X).mean()
+    assert found.error == residuals_from_nearest(KERNEL, found.sample, X).mean()
     assert found.error < found.start_error or method == "uniform"
 
 
