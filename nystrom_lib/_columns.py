@@ -12,21 +12,21 @@ from . import _validation as check
 Column: TypeAlias = str | int
 
 
-def column_positions(names: tuple[str, ...], columns: Sequence[Column] | None, without: Sequence[Column]) -> list[int]:
+def column_positions(names: Sequence[str], columns: Sequence[Column] | None, without: Sequence[Column]) -> list[int]:
     """Which columns of the source are chosen, in the order asked for."""
     for argument, value in (("columns", columns), ("without", without)):
         if value is not None and (isinstance(value, str | bytes) or np.ndim(value) != 1):
             raise TypeError(f"{argument} is {check.quoted(value)}; it must be a list of names or numbers.")
-    positions = (
-        list(range(len(names))) if columns is None else [_position(column, names, "columns") for column in columns]
-    )
-    if len(set(positions)) < len(positions):
+    chosen = range(len(names)) if columns is None else [_position(column, names, "columns") for column in columns]
+    if len(set(chosen)) < len(chosen):
         raise ValueError(f"columns is {list(columns or ())!r}; it must name each column once.")
     left_out = {_position(column, names, "without") for column in without}
-    return [position for position in positions if position not in left_out]
+    if left_out.issuperset(chosen):
+        raise ValueError("There is no column left; columns and without must leave at least one.")
+    return [position for position in chosen if position not in left_out]
 
 
-def _position(column: Column, names: tuple[str, ...], argument: str) -> int:
+def _position(column: Column, names: Sequence[str], argument: str) -> int:
     """The position of a column, by name or by number from 0; names come first."""
     wanted = str(column)
     if names.count(wanted) > 1:
@@ -40,8 +40,9 @@ def _position(column: Column, names: tuple[str, ...], argument: str) -> int:
     raise ValueError(f"{argument} names {check.quoted(column)}, which is no column{hint}; there are {shown}.")
 
 
-def named(columns: Sequence[str], chosen: Any) -> str:
-    """List the chosen columns for a message: ``column 'a'`` or ``columns 'a', 'b'``."""
-    names = [repr(name) for name, wanted in zip(columns, chosen, strict=True) if wanted]
-    shown = ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
-    return ("column " if len(names) == 1 else "columns ") + shown
+def refuse_columns(name: str, columns: Sequence[str], wrong: Any, problem: str) -> None:
+    """Raise an error if there are wrong columns; its text is ``problem`` with their names in place of ``{}``."""
+    names = [repr(column) for column, is_wrong in zip(columns, wrong, strict=True) if is_wrong]
+    if names:
+        shown = ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
+        raise ValueError(f"{name} {problem.format(('column ' if len(names) == 1 else 'columns ') + shown)}")

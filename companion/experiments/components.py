@@ -107,7 +107,7 @@ class File(DataSource):
     path: str = setting()
     columns: tuple[str, ...] | None = None
     without: tuple[str, ...] = ()
-    missing: str = setting("drop", choices=("drop", "keep", "refuse"))
+    missing: str = setting("drop", choices=("drop", "refuse"))
     missing_numbers: tuple[float, ...] = ()
     missing_words: tuple[str, ...] = ()
     one_hot: bool = False

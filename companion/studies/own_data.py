@@ -58,7 +58,7 @@ def load(
     if path.is_dir():
         for name, value in others.items():
             raise ValueError(f"{name} is {value!r}, which means nothing for a folder of Parquet files; leave it out.")
-    elif others or request.missing == "keep" or not _is_large(path, columns):
+    elif others or not _is_large(path, columns):
         return request.source().load(request.seed)
     source = nl.open_data(
         path, **columns, standardise=request.standardise, missing=request.missing, progress=progress, cluster=cluster

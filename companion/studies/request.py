@@ -42,10 +42,7 @@ class Request(Settings):
     one_hot: bool = setting(False, meaning="turn each column of words into columns of 0 and 1")
     header: bool | None = setting(None, meaning="does the first line name the columns? by default if it has no number")
     separator: str | None = setting(None, meaning="separator of the fields of a text file; by default detected")
-    missing: str = setting(
-        "drop", choices=("drop", "keep", "refuse"),
-        meaning="rows with missing values: leave out, fill with the column's mean, or fail",
-    )  # fmt: skip
+    missing: str = setting("drop", choices=("drop", "refuse"), meaning="rows with missing values: leave out, or fail")
     missing_code: tuple[str, ...] = setting((), meaning="what else marks a missing value: -999, ?, …")
     standardise: bool = setting(True, meaning="rescale columns to mean 0 and variance 1, as paper §4.2 does")
     seed: int = setting(0, at_least=0, meaning="seed of all random numbers")

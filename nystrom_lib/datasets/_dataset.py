@@ -5,13 +5,15 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from .. import _validation as check
+from .._columns import refuse_columns
 
 FloatArray: TypeAlias = NDArray[np.float64]
 #: The steps of the cleaning, each a reason and how many rows it removed.
@@ -20,6 +22,8 @@ Removed: TypeAlias = tuple[tuple[str, int], ...]
 #: Values per block of an array. Do not change it: sums are formed block by block, and standardised data with more
 #: values than that, and their hashes, depend on it.
 BLOCK_VALUES = 2**22
+#: With fewer points there is nothing to approximate.
+MIN_ROWS = 2
 
 
 class DamagedFileError(RuntimeError):
@@ -45,17 +49,8 @@ def cache_folder() -> Path:
     return Path(os.environ.get("NYSTROM_CACHE") or f"{usual}/nystrom-companion").expanduser().absolute()
 
 
-def row_blocks(rows: int, columns: int) -> Iterator[slice]:
-    """Slices that cover ``rows`` rows in order, each of about `BLOCK_VALUES` values."""
-    step = max(1, BLOCK_VALUES // max(1, columns))
-    for start in range(0, rows, step):
-        yield slice(start, min(start + step, rows))
-
-
 def sha256_of(X: NDArray[Any]) -> str:
     """The sha256 of the C-ordered, little-endian float64 bytes of a matrix.
-
-    The matrix is read in blocks: it may be a memory map larger than memory.
 
     Returns
     -------
@@ -68,10 +63,7 @@ def sha256_of(X: NDArray[Any]) -> str:
     >>> sha256_of(np.array([[1.0, 2.0]])) == sha256_of(np.array([[1, 2]], order="F"))
     True
     """
-    digest = hashlib.sha256()
-    for block in row_blocks(*X.shape):
-        digest.update(np.ascontiguousarray(X[block], dtype="<f8").data)
-    return digest.hexdigest()
+    return hashlib.sha256(np.ascontiguousarray(X, dtype="<f8").data).hexdigest()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -132,3 +124,64 @@ def frozen(X: FloatArray) -> FloatArray:
     """Make ``X`` read-only for good: a view of an array that is so itself cannot be opened again."""
     X.flags.writeable = False
     return X.view()
+
+
+def prepare(
+    X: FloatArray,
+    *,
+    columns: tuple[str, ...],
+    name: str,
+    source: str,
+    standardise: bool,
+    ddof: int,
+    missing: str = "refuse",
+    removed: Removed = (),
+    stand_in: bool = False,
+    **described: str,
+) -> Dataset:
+    """The data set of raw rows, in which NaN is a missing value: checked, and standardised if asked.
+
+    ``removed`` tells which rows were left out before. ``described`` are citation and licence.
+    """
+    ddof = check.integer("ddof", ddof, least=0, most=1)
+    complete = ~np.isnan(X).any(axis=1)
+    absent = len(X) - int(complete.sum())
+    if missing == "refuse" and absent:
+        raise ValueError(
+            f"{name} has {absent:,} rows with missing values; allow missing='drop', or choose other columns."
+        )
+    if missing == "drop":
+        X, removed = X[complete] if absent else X, (*removed, ("rows with missing values", absent))
+    if len(X) < MIN_ROWS:
+        dropped = f" after {absent:,} with missing values were dropped" if absent else ""
+        raise ValueError(f"{name} has too few rows: {len(X)}{dropped}; at least {MIN_ROWS} are needed.")
+    infinite, constant = np.isinf(X).any(axis=0), X.min(axis=0) == X.max(axis=0)
+    refuse_columns(name, columns, infinite, "has infinite values in {}; only finite ones are allowed.")
+    refuse_columns(name, columns, constant, "is constant in {}; leave out constant columns.")
+    mean = scale = None
+    if standardise:
+        mean, scale = _moments(X, ddof)
+        extreme = ~np.isfinite(scale) | (scale < np.finfo(np.float64).tiny ** 0.5)
+        refuse_columns(
+            name, columns, extreme,
+            "has values too large or too close together to be standardised in double precision in {}; rescale first, "
+            "or use standardise=False.",
+        )  # fmt: skip
+        X, mean, scale = (X - mean) / scale, frozen(mean), frozen(scale)
+        source += f"; columns standardised to zero mean and unit variance (divisor {('N', 'N - 1')[ddof]})"
+    else:
+        source += "; columns as they are in the source"
+    return Dataset(
+        X=frozen(X), name=name, sha256=sha256_of(X), removed=removed, stand_in=stand_in, columns=columns,
+        source=source, mean=mean, scale=scale, **described,
+    )  # fmt: skip
+
+
+@np.errstate(over="ignore", under="ignore", invalid="ignore")
+def _moments(X: FloatArray, ddof: int) -> tuple[FloatArray, FloatArray]:
+    """Means and standard deviations, in two passes: the second does not cancel where the mean is large."""
+    step = max(1, BLOCK_VALUES // X.shape[1])
+    blocks = [X[start : start + step] for start in range(0, len(X), step)]
+    mean: FloatArray = sum((rows.sum(axis=0) for rows in blocks), np.zeros(X.shape[1])) / len(X)
+    squares = sum((((rows - mean) ** 2).sum(axis=0) for rows in blocks), np.zeros(X.shape[1]))
+    return mean, np.sqrt(squares / (len(X) - ddof))

@@ -15,15 +15,14 @@ import numpy as np
 
 from .. import _validation as check
 from .._extras import needed
-from ._dataset import DamagedFileError, Dataset, FloatArray, cache_folder
+from ._dataset import DamagedFileError, Dataset, FloatArray, Removed, cache_folder, prepare
 from ._packaged import LICENCE
-from ._prepare import prepare
 
 FILE_NAME = "MiniBooNE_PID.txt"
 #: Of the text file. The archive around it may be packed anew; its contents may not change.
 SHA256 = "577ab8bcb612199a0386cef1725058295df9a18b778a003a6a4349bbd51abd48"
 URL = "https://archive.ics.uci.edu/static/public/199/miniboone+particle+identification.zip"
-#: The environment variable that names a file or folder.
+#: The environment variable that names the file.
 VARIABLE = "NYSTROM_MINIBOONE"
 #: How often a failed transfer is tried again.
 RETRIES = 4
@@ -69,9 +68,8 @@ def miniboone(
     Parameters
     ----------
     path
-        MiniBooNE_PID.txt, the repository's zip archive of it, or a folder that holds one of them. By default the file
-        named by the environment variable NYSTROM_MINIBOONE, or that in the cache (`fetch_miniboone`). The network is
-        never used.
+        MiniBooNE_PID.txt, or the repository's zip archive of it. By default the file named by the environment variable
+        NYSTROM_MINIBOONE, or that in the cache (`fetch_miniboone`). The network is never used.
     stand_in
         Where there is no file: ``"auto"`` gives artificial data of the same shape, and ``name``, ``stand_in``,
         ``citation`` and ``columns`` say so; ``"never"`` raises an error. ``"always"`` gives them in any case.
@@ -104,17 +102,23 @@ def miniboone(
         )
     if file is None:
         return prepare(
-            _draw_stand_in(), tuple(f"stand-in {column}" for column in NAMES), name="MiniBooNE stand-in", stand_in=True,
-            source=f"numpy.random.default_rng, seed {STAND_IN_SEED}", citation=STAND_IN_CITATION,
+            _draw_stand_in(), columns=tuple(f"stand-in {column}" for column in NAMES), name="MiniBooNE stand-in",
+            source=f"numpy.random.default_rng, seed {STAND_IN_SEED}", citation=STAND_IN_CITATION, stand_in=True,
             licence="drawn on the spot, no licence needed", standardise=standardise, ddof=ddof,
         )  # fmt: skip
     text, digest = _read(file, sha256)
     X = _parse(text, file)
-    X, removed = _clean(X) if clean else (X, ())
+    removed: Removed = ()
+    if clean:
+        complete, ordinary = (X > MISSING).all(axis=1), X[:, OUTLIER_COLUMN] < OUTLIER_ABOVE
+        removed = (
+            (f"rows with missing values (any value at or below {MISSING:g})", int((~complete).sum())),
+            (f"outlier: feature {OUTLIER_COLUMN} at or above {OUTLIER_ABOVE:,.0f}", int((complete & ~ordinary).sum())),
+        )
+        X = X[complete & ordinary]
     return prepare(
-        X, NAMES, name="MiniBooNE" if digest == SHA256 else "MiniBooNE (unverified file)",
+        X, columns=NAMES, name="MiniBooNE" if digest == SHA256 else "MiniBooNE (unverified file)", removed=removed,
         source=f"{file.name}, sha256 {digest}", citation=CITATION, licence=LICENCE, standardise=standardise, ddof=ddof,
-        removed=removed,
     )  # fmt: skip
 
 
@@ -143,17 +147,14 @@ def miniboone_sample(path: str | os.PathLike[str] | None = None, *, standardise:
     >>> data.X.shape                                                             # doctest: +SKIP
     (5027, 50)
     """
-    if path is None:
-        file = _fetch(SAMPLE_URL, cache_folder() / SAMPLE_NAME, SAMPLE_SHA256)
-    else:
-        file = Path(path).expanduser()
-        if not file.is_file():
-            raise FileNotFoundError(f"path names {str(file)!r}, which is not a file.")
+    file = _fetch(SAMPLE_URL, SAMPLE_NAME, SAMPLE_SHA256) if path is None else Path(path).expanduser()
+    if not file.is_file():
+        raise FileNotFoundError(f"path names {str(file)!r}, which is not a file.")
     text, digest = _read(file, SAMPLE_SHA256)
     X = np.loadtxt(io.StringIO(text.decode("ascii")), delimiter=",", skiprows=1, usecols=range(50))
     empty = (X == X.min(axis=0)).all(axis=1)  # the standardised code of a missing value is the minimum of each column
     return prepare(
-        X[~empty], NAMES, name="MiniBooNE sample", source=f"{file.name}, sha256 {digest}", citation=CITATION,
+        X[~empty], columns=NAMES, name="MiniBooNE sample", source=f"{file.name}, sha256 {digest}", citation=CITATION,
         licence=LICENCE, standardise=standardise, ddof=ddof, removed=(("rows with missing values", int(empty.sum())),),
     )  # fmt: skip
 
@@ -187,24 +188,21 @@ def fetch_miniboone(*, url: str = URL, sha256: str = SHA256) -> Path:
     >>> fetch_miniboone().name                                                   # doctest: +SKIP
     'MiniBooNE_PID.txt'
     """
-    return _fetch(url, cache_folder() / FILE_NAME, sha256)
+    return _fetch(url, FILE_NAME, sha256)
 
 
-def _fetch(url: str, target: Path, sha256: str) -> Path:
+def _fetch(url: str, name: str, sha256: str) -> Path:
     """A file of this hash in the cache, downloaded if it is not there."""
-    if target.is_file() and hashlib.sha256(target.read_bytes()).hexdigest() == sha256:
-        return target
     store = needed("pooch").create(
-        path=target.parent, base_url="", registry={target.name: f"sha256:{sha256}"}, urls={target.name: url},
-        retry_if_failed=RETRIES,
-    )  # fmt: skip
+        path=cache_folder(), base_url="", registry={name: f"sha256:{sha256}"}, urls={name: url}, retry_if_failed=RETRIES
+    )
     try:
-        fetched = Path(store.fetch(target.name, downloader=_download))
+        fetched = Path(store.fetch(name, downloader=_download))
         fetched.chmod(0o644)  # pooch's temporary files are private
     except (ValueError, OSError) as error:
         raise FetchError(
-            f"{target.name} could not be fetched from {url} in {RETRIES + 1} attempts: {error} (a file downloaded by "
-            "hand can be given as path)."
+            f"{name} could not be fetched from {url} in {RETRIES + 1} attempts: {error} (a file downloaded by hand can "
+            "be given as path)."
         ) from error
     return fetched
 
@@ -222,16 +220,15 @@ def _download(url: str, output_file: str, _: Any) -> None:
 def _locate(path: str | os.PathLike[str] | None) -> Path | None:
     """The file named by the argument or by the environment, or in the cache. A named file must exist."""
     given = path or os.environ.get(VARIABLE)
-    place = Path(given).expanduser() if given else cache_folder()
-    files = [place / FILE_NAME, *sorted(place.glob("*[mM]ini[bB]oo[nN][eE]*.zip"))] if place.is_dir() else [place]
-    found = next((file for file in files if file.is_file()), None)
-    if found is None and given:
+    file = Path(given).expanduser() if given else cache_folder() / FILE_NAME
+    if file.is_file():
+        return file
+    if given:
         called = "path" if path else f"the environment variable {VARIABLE}"
         raise FileNotFoundError(
-            f"{called} names {str(place)!r}; allowed are {FILE_NAME}, the repository's zip archive of it, or a folder "
-            "that holds one of them."
+            f"{called} names {str(file)!r}; it must be the file {FILE_NAME}, or the repository's zip archive of it."
         )
-    return found
+    return None
 
 
 def _unpacked(path: Path) -> bytes:
@@ -240,12 +237,9 @@ def _unpacked(path: Path) -> bytes:
         return path.read_bytes()
     try:
         with zipfile.ZipFile(path) as archive:
-            member = next(name for name in archive.namelist() if name.lower().endswith(FILE_NAME.lower()))
-            return archive.read(member)
-    except StopIteration:
-        raise ValueError(f"{path} is an archive without {FILE_NAME}.") from None
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
-        raise ValueError(f"{path} is an archive that cannot be unpacked: {error}.") from error
+            return archive.read(FILE_NAME)
+    except (KeyError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+        raise ValueError(f"{path} is an archive without {FILE_NAME}, or it is damaged: {error}.") from error
 
 
 def _read(path: Path, expected: str | None) -> tuple[bytes, str]:
@@ -271,15 +265,6 @@ def _parse(text: bytes, path: Path) -> FloatArray:
     except ValueError as error:
         raise ValueError(f"{path} is not laid out as {FILE_NAME}: {error}.") from error
     return X
-
-
-def _clean(X: FloatArray) -> tuple[FloatArray, tuple[tuple[str, int], ...]]:
-    """Without the rows with missing values and the outlier, and how many those were."""
-    complete, ordinary = (X > MISSING).all(axis=1), X[:, OUTLIER_COLUMN] < OUTLIER_ABOVE
-    return X[complete & ordinary], (
-        (f"rows with missing values (any value at or below {MISSING:g})", int((~complete).sum())),
-        (f"outlier: feature {OUTLIER_COLUMN} at or above {OUTLIER_ABOVE:,.0f}", int((complete & ~ordinary).sum())),
-    )
 
 
 def _draw_stand_in() -> FloatArray:

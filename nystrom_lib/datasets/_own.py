@@ -7,17 +7,15 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import _validation as check
 from .._columns import Column, column_positions
 from .._extras import needed
 from . import _text
-from ._dataset import Dataset
-from ._prepare import Missing, prepare
+from ._dataset import Dataset, FloatArray, prepare
 
 MAX_CATEGORIES = 100  #: of a column of words, with one_hot
 
@@ -27,7 +25,7 @@ def from_array(
     *,
     columns: Sequence[Column] | None = None,
     without: Sequence[Column] = (),
-    missing: Missing = "drop",
+    missing: str = "drop",
     missing_codes: Sequence[float | str] = (),
     one_hot: bool = False,
     standardise: bool = True,
@@ -45,8 +43,8 @@ def from_array(
     columns, without
         The columns to use, in this order, and those to leave out, by name or by number from 0. All must hold numbers.
     missing
-        Rows with missing values: ``"drop"`` leaves them out, ``"keep"`` keeps them with the mean of the column in place
-        of the value, ``"refuse"`` raises an error. ``removed`` reports how many there were.
+        Rows with missing values: ``"drop"`` leaves them out, and ``removed`` reports how many there were; ``"refuse"``
+        raises an error.
     missing_codes
         Values that stand for a missing value, for example -999 or "?".
     one_hot
@@ -68,31 +66,28 @@ def from_array(
     >>> data.X.tolist(), data.removed
     ([[-1.0, -1.0], [1.0, 1.0]], (('rows with missing values', 1),))
     """
-    check.choice("missing", missing, get_args(Missing))
+    check.choice("missing", missing, ("drop", "refuse"))
     pandas = sys.modules.get("pandas")  # a pandas object exists only if pandas was imported
-    table = pandas is not None and isinstance(data, (pandas.DataFrame, pandas.Series))
-    if not (table or isinstance(data, np.ndarray)):
-        raise TypeError(f"data is a {type(data).__name__}; it must be a NumPy array or a pandas object.")
-    if table:
-        data = data.to_frame() if data.ndim == 1 else data
-        names = tuple(str(label) for label in data.columns)
-    else:
+    if pandas is not None and isinstance(data, (pandas.DataFrame, pandas.Series)):
+        frame, source = data.to_frame() if data.ndim == 1 else data, "a pandas object"
+        names = [str(label) for label in frame.columns]
+        chosen = column_positions(names, columns, without)
+        frame = frame.iloc[:, chosen].set_axis([names[j] for j in chosen], axis=1)
+        X, labels = _numbers(frame, missing_codes, one_hot, name)
+    elif isinstance(data, np.ndarray):
         if data.ndim != 2:
             raise ValueError(f"{name} has the shape {data.shape}; it must have a row per point, two dimensions in all.")
-        names = tuple(f"x{j}" for j in range(data.shape[1]))
-    chosen = column_positions(names, columns, without)
-    if not chosen:
-        raise ValueError("There is no column left; columns and without must leave at least one.")
-    if table:
-        words = [code for code in missing_codes if isinstance(code, str)]
-        values, names = _numbers(data.iloc[:, chosen], [names[j] for j in chosen], words, one_hot, name)
+        if data.dtype.kind not in "biuf":
+            raise ValueError(f"{name} has the type {data.dtype}; it must hold real numbers.")
+        names, source = [f"x{j}" for j in range(data.shape[1])], "a NumPy array"
+        chosen = column_positions(names, columns, without)
+        X, labels = np.ma.filled(data.astype(np.float64), np.nan)[:, chosen], [names[j] for j in chosen]
+        X[np.isin(X, [code for code in missing_codes if not isinstance(code, str)])] = np.nan
     else:
-        values, names = _floats(data, name)[:, chosen].copy(), tuple(names[j] for j in chosen)
-    codes = [float(code) for code in missing_codes if not isinstance(code, str)]
-    values[np.isin(values, codes)] = np.nan
+        raise TypeError(f"data is a {type(data).__name__}; it must be a NumPy array or a pandas object.")
     return prepare(
-        values, names, name=name, source="a pandas object" if table else "a NumPy array", citation=citation,
-        licence=licence, standardise=standardise, ddof=ddof, missing=missing,
+        np.ascontiguousarray(X), columns=tuple(labels), name=name, source=source, standardise=standardise, ddof=ddof,
+        missing=missing, citation=citation, licence=licence,
     )  # fmt: skip
 
 
@@ -160,39 +155,25 @@ def from_file(
     return replace(data, source=f"{place.name};{data.source.partition(';')[2]}")
 
 
-def _floats(data: NDArray[Any], name: str) -> NDArray[np.float64]:
-    if data.dtype.kind not in "biuf":
-        raise ValueError(f"{name} has the type {data.dtype}; it must hold real numbers.")
-    if isinstance(data, np.ma.MaskedArray):
-        data = np.ma.filled(data.astype(np.float64), np.nan)
-    return np.asarray(data, dtype=np.float64)
-
-
-def _numbers(
-    frame: Any, names: Sequence[str], words_for_missing: list[str], one_hot: bool, name: str
-) -> tuple[NDArray[np.float64], tuple[str, ...]]:
+def _numbers(frame: Any, codes: Sequence[float | str], one_hot: bool, name: str) -> tuple[FloatArray, list[str]]:
     """The values of a pandas table, and the names of their columns."""
-    parts: list[NDArray[Any]] = []
+    parts: list[FloatArray] = []
     labels: list[str] = []
     refused = []
-    for position, label in enumerate(names):
-        column = frame.iloc[:, position]
-        if words_for_missing and column.dtype.kind not in "biufc":
-            column = column.mask(column.isin(words_for_missing)).infer_objects()
-        kind = getattr(column.dtype, "kind", "O")  # extension types of numbers have one, too
-        if kind in "biuf":
+    for label, column in frame.items():
+        column = column.mask(column.isin(list(codes))).infer_objects()
+        if column.dtype.kind in "biuf":
             parts.append(column.to_numpy(dtype=np.float64, na_value=np.nan))
             labels.append(label)
-        elif one_hot and kind not in "cmM":
-            words = sorted(column.dropna().unique(), key=str)
-            if len(words) > MAX_CATEGORIES:
+        elif one_hot and column.dtype.kind not in "cmM":
+            if (words := column.nunique()) > MAX_CATEGORIES:
                 raise ValueError(
-                    f"{name} has {len(words):,} different words in {label!r}; one_hot takes at most {MAX_CATEGORIES}: "
+                    f"{name} has {words:,} different words in {label!r}; one_hot takes at most {MAX_CATEGORIES}: "
                     "leave the column out with without=."
                 )
-            for word in words:
-                parts.append(np.where(column.isna(), np.nan, (column == word).fillna(False).to_numpy(dtype=bool)))
-                labels.append(f"{label}={word}")
+            table = needed("pandas").get_dummies(column.astype(object), prefix=label, prefix_sep="=", dtype=float)
+            parts.append(np.where(column.isna().to_numpy()[:, None], np.nan, table))
+            labels.extend(table.columns)
         else:
             wrong = (value for value in column.dropna() if not (isinstance(value, str) and _text.is_number(value)))
             refused.append(f"{label!r} (for example {check.quoted(next(wrong, None))})")
@@ -201,4 +182,4 @@ def _numbers(
             f"{name} has columns that do not hold numbers: {', '.join(refused)}; leave them out with without=, or have "
             "words turned into numbers with one_hot=True."
         )
-    return np.column_stack(parts), tuple(labels)
+    return np.column_stack(parts), labels

@@ -13,8 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from .. import _validation as check
-from ._dataset import DamagedFileError, Dataset, FloatArray
-from ._prepare import prepare
+from ._dataset import DamagedFileError, Dataset, FloatArray, prepare
 
 LICENCE = "CC BY 4.0 (https://creativecommons.org/licenses/by/4.0/)"
 
@@ -89,7 +88,7 @@ def abalone(
     keep = X[:, columns.index("height")] <= 0.5
     part = slice(0, 8) if attributes == "sex" else slice(1, 9)
     return prepare(
-        np.ascontiguousarray(X[keep if clean else slice(None), part]), columns[part],
+        np.ascontiguousarray(X[keep if clean else slice(None), part]), columns=columns[part],
         name="Abalone" if attributes == "sex" else "Abalone (rings for sex)", source="abalone.data, inside the package",
         citation=ABALONE_CITATION, licence=LICENCE, standardise=standardise, ddof=ddof,
         removed=(("outliers: height above 0.5", int((~keep).sum())),) if clean else (),
@@ -119,7 +118,7 @@ def magic(*, clean: bool = True, standardise: bool = True, ddof: int = 0) -> Dat
     X = _load("magic04.data.gz", MAGIC_SHA256, usecols=range(10))
     first = np.sort(np.unique(X, axis=0, return_index=True)[1])
     return prepare(
-        X[first] if clean else X, MAGIC_COLUMNS, name="MAGIC", source="magic04.data, inside the package",
+        X[first] if clean else X, columns=MAGIC_COLUMNS, name="MAGIC", source="magic04.data, inside the package",
         citation=MAGIC_CITATION, licence=LICENCE, standardise=standardise, ddof=ddof,
         removed=(("repeats of an earlier row", len(X) - len(first)),) if clean else (),
     )  # fmt: skip

@@ -10,14 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _validation as check
-from .._columns import Column, column_positions, named
+from .._columns import Column, column_positions, refuse_columns
 from .source import Choose, Indices, Source
 
 __all__ = ["Source", "open_data"]
 
 _ROUNDING = 1e-14  # a standard deviation below this fraction of the mean is that of a constant
-#: Rows without missing values in a block, their mean, squared deviations from it, and the rows with missing values.
-_Part = tuple[int, NDArray[np.float64], NDArray[np.float64], Indices]
 
 
 def open_data(
@@ -76,78 +74,66 @@ def open_data(
         if columns is not None or len(without) or standardise or missing == "drop":
             raise ValueError("data is open already; give columns, without, standardise and missing where it is opened.")
         return data if cluster is None else data.on(cluster)
+    choose = partial(column_positions, columns=columns, without=without)
+    if isinstance(data, str) or hasattr(data, "__fspath__"):
+        from .files import open_file
 
-    def choose(names: Sequence[str]) -> list[int]:
-        positions = column_positions(tuple(names), columns, without)
-        if not positions:
-            raise ValueError("data has no column left; columns and without must leave at least one.")
-        return positions
-
-    source = _open(data, choose)
-    if cluster is not None:
-        source = source.on(cluster)
+        source = open_file(data, choose).on(cluster)
+    else:
+        source = _open_array(data, choose).on(cluster)
     if standardise or missing == "drop":
         _prepare(source, standardise, missing == "drop", progress)
     return source
 
 
-def _open(data: Any, choose: Choose) -> Source:
-    if isinstance(data, str) or hasattr(data, "__fspath__"):
-        from .files import open_file
-
-        return open_file(data, choose)
+def _open_array(data: Any, choose: Choose) -> Source:
     try:
-        array = data if all(hasattr(data, name) for name in ("shape", "dtype", "chunks")) else None
+        sliced = all(hasattr(data, name) for name in ("shape", "dtype", "chunks"))
     except Exception as error:  # h5py raises for a closed file
         raise ValueError(f"data cannot be read ({type(error).__name__}: {error}).") from error
-    array = check.as_array("data", data) if array is None else array
+    array = data if sliced else check.as_array("data", data)
     if any(size != size for size in array.shape):
         raise ValueError("data has an unknown number of rows; call its compute_chunk_sizes() first.")
     return Source(array, "data", choose)
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def _prepare(source: Source, standardise: bool, drop: bool, progress: Callable[[int], object] | None) -> None:
     """Read everything once: moments, block by block (Chan, Golub and LeVeque), and rows with missing values."""
     count, mean, squares = 0, np.zeros(source.d), np.zeros(source.d)
     dropped: list[Indices] = []
-    for (_, stop), (rows, part_mean, part_squares, absent) in zip(
-        source.spans(), source.each(partial(_moments, drop)), strict=True
-    ):
+    for rows, part_mean, part_squares, absent in source.each(partial(_moments, drop)):
+        total = max(count + rows, 1)
+        apart = part_mean - mean
+        squares += part_squares + apart * apart * (count * rows / total)
+        mean += apart * (rows / total)
+        count += rows
         dropped.append(absent)
-        if rows:
-            total = count + rows
-            with np.errstate(over="ignore", invalid="ignore"):
-                apart = part_mean - mean
-                squares += part_squares + apart * apart * (count * rows / total)
-                mean += apart * (rows / total)
-            count = total
         if progress is not None:
-            progress(stop)
+            progress(count + sum(map(len, dropped)))
     if count < 2:
         raise ValueError(f"{source.name} has {count} rows without missing values; at least 2 are needed.")
     if standardise:
-        scale = np.sqrt(squares / count)
-        for wrong, problem in (
-            (~np.isfinite(scale), "has values too large to be squared in {}; rescale first."),
-            (scale <= _ROUNDING * np.abs(mean), "is constant in {}; leave out constant columns."),
-        ):
-            if wrong.any():
-                raise ValueError(f"{source.name} {problem.format(named(source.columns, wrong))}")
-        source.standardise(mean, scale)
-    source.drop(np.concatenate(dropped))
+        scale, too_large = np.sqrt(squares / count), "has values too large to be squared in {}; rescale first."
+        refuse_columns(source.name, source.columns, ~np.isfinite(scale), too_large)
+        constant = scale <= _ROUNDING * np.abs(mean)
+        refuse_columns(source.name, source.columns, constant, "is constant in {}; leave out constant columns.")
+        source.mean, source.scale, source.dtype = mean, scale, np.dtype(np.float64)
+    source.dropped, source.shape = np.concatenate(dropped), (count, source.d)
     source.checked = True
 
 
-def _moments(drop: bool, source: Source, start: int, stop: int) -> _Part:
-    block = np.ascontiguousarray(source.stored(start, stop), dtype=source.dtype)
-    absent = np.isnan(block).any(axis=1) if drop else np.zeros(len(block), bool)
+@np.errstate(over="ignore", invalid="ignore")
+def _moments(
+    drop: bool, source: Source, start: int, stop: int
+) -> tuple[int, NDArray[np.float64], NDArray[np.float64], Indices]:
+    """Of a block: how many rows have no missing values, their mean, the squared deviations from it, the other rows."""
     number = np.arange(start, stop)
+    block = np.ascontiguousarray(source.stored(number), dtype=source.dtype)
+    absent = np.isnan(block).any(axis=1) if drop else np.zeros(len(block), bool)
     rows = block[~absent].astype(np.float64)
-    if len(rows) == 0:
-        return 0, np.zeros(source.d), np.zeros(source.d), number[absent]
-    with np.errstate(over="ignore", invalid="ignore"):
-        mean = np.einsum("ij->j", rows) / len(rows)  # BLAS rounds differently on other numbers of threads
-        if not np.isfinite(mean).all():
-            check.bounded(source.name, block[~absent], lambda k: int(number[~absent][k]))
-        rows -= mean
-        return len(rows), mean, np.einsum("ij,ij->j", rows, rows), number[absent]
+    mean = np.einsum("ij->j", rows) / max(len(rows), 1)  # BLAS rounds differently on other numbers of threads
+    if not np.isfinite(mean).all():
+        check.bounded(source.name, block[~absent], number[~absent].item)
+    rows -= mean
+    return len(rows), mean, np.einsum("ij,ij->j", rows, rows), number[absent]

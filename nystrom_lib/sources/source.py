@@ -81,12 +81,8 @@ class Source:
 
     def rows(self, indices: ArrayLike) -> NDArray[Any]:
         """The rows at these numbers, in the order asked for; repeats are allowed."""
-        wanted = check.indices("indices", indices, len(self))
-        order = np.argsort(wanted, kind="stable")
-        picked = self._finished(self._pick(self._numbers(wanted[order])), lambda k: int(wanted[order[k]]))
-        rows = np.empty_like(picked)
-        rows[order] = picked
-        return rows
+        numbers, places = np.unique(check.indices("indices", indices, len(self)), return_inverse=True)
+        return self._read(numbers)[places]
 
     def blocks(self, start: int = 0, stop: int | None = None) -> Iterator[NDArray[Any]]:
         """All rows from ``start`` to ``stop`` in order, ``BLOCK_ROWS`` at a time."""
@@ -94,12 +90,7 @@ class Source:
 
     def block(self, start: int, stop: int) -> NDArray[Any]:
         """The rows from ``start`` to ``stop``."""
-        first, last = self._numbers(np.array([start, stop - 1])).tolist()
-        rows = self.stored(first, last + 1)
-        inside = self.dropped[np.searchsorted(self.dropped, first) : np.searchsorted(self.dropped, last)]
-        if len(inside):
-            rows = np.delete(rows, inside - first, axis=0)
-        return self._finished(rows, start.__add__)
+        return self._read(np.arange(start, stop))
 
     def spans(self, start: int = 0, stop: int | None = None) -> list[tuple[int, int]]:
         """First row of each block, and where it ends."""
@@ -190,73 +181,53 @@ class Source:
 
     # --- stored rows
 
-    def standardise(self, mean: Array, scale: Array) -> None:
-        """Give rows as (stored value − mean) / scale from now on."""
-        self.mean, self.scale, self.dtype = mean, scale, np.dtype(np.float64)
+    def _read(self, numbers: Indices) -> NDArray[Any]:
+        """The rows of these numbers, which increase, checked and scaled."""
+        left_out_before = np.searchsorted(self.dropped - np.arange(len(self.dropped)), numbers, side="right")
+        rows = self.stored(numbers + left_out_before)
+        if self.mean is not None and self.scale is not None:
+            rows = (rows.astype(np.float64) - self.mean) / self.scale
+        rows = np.ascontiguousarray(rows, dtype=self.dtype)
+        if not self.checked:
+            check.bounded(self.name, rows, numbers.item)
+        return rows
 
-    def drop(self, dropped: Indices) -> None:
-        """Leave out the stored rows of these numbers, which increase."""
-        self.dropped, self.shape = dropped, (len(self) - len(dropped), self.d)
-
-    def _numbers(self, kept: Indices) -> Indices:
-        """The stored rows that the kept rows of these numbers are."""
-        numbers: Indices = kept + np.searchsorted(self.dropped - np.arange(len(self.dropped)), kept, side="right")
-        return numbers
-
-    def stored(self, start: int, stop: int) -> NDArray[Any]:
-        """The rows from ``start`` to ``stop`` as they are stored, in the chosen columns."""
-        return self._pick(np.arange(start, stop)) if self._edges is not None else self._get(slice(start, stop))
-
-    def _pick(self, numbers: Indices) -> NDArray[Any]:
-        """The stored rows of these numbers, which increase."""
+    def stored(self, numbers: Indices) -> NDArray[Any]:
+        """The rows of these numbers, which increase, as they are stored, in the chosen columns."""
         if self._edges is None:
-            return self._get(numbers)
+            return self._get(numbers, (len(numbers), self._width), f"{numbers[0]} to {numbers[-1]}")
         picked = np.empty((len(numbers), self.d), self._array.dtype)
         ends = np.searchsorted(numbers, self._edges)
         for k in np.flatnonzero(np.diff(ends)).tolist():
-            part = slice(ends[k], ends[k + 1])
-            picked[part] = self._chunk(k)[numbers[part] - self._edges[k]]
+            part, (start, stop) = slice(ends[k], ends[k + 1]), self._edges[k : k + 2].tolist()
+            picked[part] = self._chunk(start, stop)[numbers[part] - start]
         return picked
 
-    def _chunk(self, k: int) -> NDArray[Any]:
-        cached = self._cached
-        if cached is None or cached[0] != k:
-            assert self._edges is not None
-            cached = self._cached = None  # never two chunks in memory at once
-            cached = self._cached = k, self._get(slice(*self._edges[k : k + 2].tolist()))
-        return cached[1]
+    def _chunk(self, start: int, stop: int) -> NDArray[Any]:
+        if self._cached is None or self._cached[0] != start:
+            self._cached = None  # never two chunks in memory at once
+            rows = self._get(slice(start, stop), (stop - start, self._width), f"{start} to {stop - 1}")
+            self._cached = start, rows
+        return self._cached[1]
 
-    def _get(self, where: slice | Indices) -> NDArray[Any]:
-        """Stored rows; a block of another shape is refused."""
-        if isinstance(where, slice):
-            count, what = where.stop - where.start, f"{where.start} to {where.stop - 1}"
-        else:
-            count, what = len(where), f"{where[0]} on"
+    def _get(self, where: slice | Indices, shape: tuple[int, int], what: str) -> NDArray[Any]:
+        """Stored rows; an array of another shape is refused."""
         try:
             rows = np.asarray(self._array[where])
         except Exception as error:  # from whatever library reads the data
             reason = f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0].rstrip('.')}"
             raise ValueError(f"{self.name} cannot be read from row {what} ({reason}).") from error
-        if rows.shape != (count, self._width):
+        if rows.shape != shape:
             raise ValueError(
-                f"{self.name} gave an array of shape {rows.shape} for its rows from {what}; it must be "
-                f"{(count, self._width)}, as it was when it was opened."
+                f"{self.name} gave an array of shape {rows.shape} for its rows from {what}; it must be {shape}, "
+                "as it was when it was opened."
             )
         return rows[:, self._chosen]
 
-    def _finished(self, rows: NDArray[Any], number: Callable[[int], int]) -> NDArray[Any]:
-        """Rows checked and scaled; ``number`` gives the row of the source that one of them is."""
-        if self.mean is not None and self.scale is not None:
-            rows = (rows.astype(np.float64) - self.mean) / self.scale
-        rows = np.ascontiguousarray(rows, dtype=self.dtype)
-        if not self.checked:
-            check.bounded(self.name, rows, number)
-        return rows
-
 
 def _chunk_edges(array: Any) -> Indices | None:
-    """Where chunks of rows begin, and N; None if rows are read one by one."""
-    if isinstance(array, np.ndarray) or getattr(array, "reads_rows", False):
+    """Where chunks of rows begin, and N; None if rows are read one by one, which needs no chunks."""
+    if not hasattr(array, "chunks"):
         return None
     N, rows = int(array.shape[0]), array.chunks[0] if array.chunks else BLOCK_ROWS
     if isinstance(rows, tuple):  # Dask has the size of each chunk, HDF5 and Zarr one for all

@@ -258,7 +258,7 @@ def test_a_file_cut_short(tmp_path: Path) -> None:
     path = npy(ROWS, tmp_path)
     source = nl.open_data(path)
     os.truncate(path, path.stat().st_size - 100)
-    refused(lambda: source.rows([0]), "rows.npy cannot be read from row 0 on (")
+    refused(lambda: source.rows([0]), "rows.npy cannot be read from row 0 to 0 (")
     refused(source.all, "rows.npy cannot be read from row 0 to 999 (")
     refused(lambda: nl.open_data(path), "cut short")
 
@@ -343,7 +343,7 @@ def test_values_and_columns_that_cannot_be_used() -> None:
     refused(lambda: nl.open_data(np.ones((5, 2)), standardise=True), "is constant in columns 'x0', 'x1'")
     refused(lambda: nl.open_data([[np.nan], [1.0]], missing="drop"), "has 1 rows without missing values")
     refused(lambda: nl.open_data(ROWS, columns=["x7"]), "which is no column")
-    refused(lambda: nl.open_data(ROWS, without=["x0", "x1", "x2"]), "has no column left")
+    refused(lambda: nl.open_data(ROWS, without=["x0", "x1", "x2"]), "There is no column left")
     unknown = Sliced(ROWS, None)
     unknown.shape = (float("nan"), 3)  # type: ignore[assignment]
     refused(lambda: nl.open_data(unknown), "has an unknown number of rows")
