@@ -44,10 +44,10 @@ MUTANTS = [
     Mutant("criteria.py", '"spectral": float(values[n])', '"spectral": float(values[n - 1])', "criteria"),
     Mutant("kernels.py", "2.0 * math.sqrt(self.rho) * math.exp", "math.sqrt(self.rho) * math.exp", "kernels"),
     Mutant("kernels.py", "outer = 4.0 * second * delta", "outer = 2.0 * second * delta", "kernels"),
-    Mutant("landmarks/objectives/trace_error.py", "explained)), gradient", "explained)), -gradient", "objectives"),
-    Mutant("landmarks/objectives/trace_error.py", "N / (len(batch) or N) * (total", "(total", "objectives"),
-    Mutant("landmarks/objectives/weighted_skd.py", "- scale * over_data)", "- over_data)", "objectives"),
-    Mutant("landmarks/objectives/radial_skd.py", "(ratio * over_landmarks -", "(over_landmarks -", "objectives"),
+    Mutant("landmarks/objectives/trace_error.py", "gradient)), gradient", "gradient)), -gradient", "objectives"),
+    Mutant("landmarks/objectives/trace_error.py", "scale * (total", "(total", "objectives"),
+    Mutant("landmarks/objectives/skd.py", "- scale * over_data)", "- over_data)", "objectives"),
+    Mutant("landmarks/objectives/skd.py", "(ratio * over_landmarks -", "(over_landmarks -", "objectives"),
 ]  # fmt: skip
 
 

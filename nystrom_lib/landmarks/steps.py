@@ -62,7 +62,7 @@ class Engine:
 
     def __init__(self, rule: StepRule, objective: Objective, sample: Array, batch_size: int) -> None:
         self._rule, self._objective, self._first, self._scale = rule, objective, sample.copy(), 1.0
-        self._evaluate = objective.prepare(len(sample), batch_size or len(objective.data))
+        self._evaluate = objective.prepare(sample, batch_size)
         self._move = rule.begin(objective, sample)
         self._sample = self._good = self._first
 
@@ -314,7 +314,7 @@ class TraceEngine(Engine):
             state[trace.RIDGE] = 0.0
             if self._objective.kernel._family == profiles.CUSTOM:
                 # raises an error if the user's functions fail at the start
-                self._loops.gradient(self._sample, batches[0], 0.0, self._gradient)
+                self._loops.gradient(self._sample, batches[0], self._gradient)
         state[trace.STEPS] = self._steps
         rates = np.array([self._length * start, self._length * fall, rule.beta1, rule.beta2])
         adam = rates, *self._moments
@@ -385,8 +385,9 @@ class ScipyEngine(Engine):
     def minimise(self, iterations: int, after_step: Callable[[], None]) -> bool:
         """Minimise, calling back after each step; False if the start has no gradient."""
         objective, sample = self._objective, self._sample
-        evaluate = objective.prepare(len(sample), len(objective.data))
         length = Adam().length(objective, sample) or 1.0  # scipy's first step is one unit long
+        start = sample.ravel() / length
+        evaluate = objective.prepare(length * start.reshape(sample.shape))
 
         def value_and_gradient(scaled: Array) -> tuple[float, Array]:
             value, gradient = evaluate(length * scaled.reshape(sample.shape), EVERYTHING)
@@ -398,7 +399,6 @@ class ScipyEngine(Engine):
             self._sample = self._good = length * intermediate_result.x.reshape(sample.shape)
             after_step()
 
-        start = sample.ravel() / length
         if value_and_gradient(start)[0] == _TOO_LARGE:
             return False
         options = {"maxcor": self._memory, "maxiter": iterations, "maxfun": 10**9, "ftol": 0.0, "gtol": 0.0}

@@ -1,11 +1,9 @@
-"""Objectives. ``base`` states the contract; each objective has a file."""
+"""Objectives. ``base`` states the contract."""
 
 from .base import Objective
-from .local_trace_error import LocalTraceError
 from .prediction_error import PredictionError
-from .radial_skd import RadialSKD
-from .trace_error import TraceError
-from .weighted_skd import WeightedSKD
+from .skd import RadialSKD, WeightedSKD
+from .trace_error import LocalTraceError, TraceError
 
 __all__ = ["OBJECTIVES", "LocalTraceError", "Objective", "PredictionError", "RadialSKD", "TraceError", "WeightedSKD"]
 

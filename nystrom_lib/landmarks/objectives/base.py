@@ -9,7 +9,8 @@ every step rule then take it as they take the others.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Protocol
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,16 +24,10 @@ Indices = NDArray[np.int64]
 #: In place of a batch: all of the data.
 EVERYTHING: Indices = np.empty(0, dtype=np.int64)
 
-
-class Evaluate(Protocol):
-    """Value and gradient of an objective, again and again with the same buffers: nothing is checked."""
-
-    def __call__(self, sample: Array, batch: Indices) -> tuple[float, Array]:
-        """From the points ``batch`` names, or from all of them where it is empty.
-
-        The value is that of which the gradient is the gradient: an estimate from a batch, perhaps short of a constant
-        or regularised where double precision needs it. The gradient is a new array.
-        """
+#: Value and gradient of a sample from the points of a batch, or from all where it is empty; nothing is checked. The
+#: value is that of which the gradient, a new array, is the gradient: an estimate from a batch, perhaps short of a
+#: constant or regularised where double precision needs it.
+Evaluate = Callable[[Array, Indices], tuple[float, Array]]
 
 
 class Objective(ABC):
@@ -55,8 +50,8 @@ class Objective(ABC):
         """
 
     @abstractmethod
-    def prepare(self, n: int, points: int) -> Evaluate:
-        """Buffers for n landmarks and ``points`` points at a time, and the function that uses them."""
+    def prepare(self, sample: Array, batch_size: int = 0) -> Evaluate:
+        """A function for samples like this one and batches of that size, with buffers that all its calls use."""
 
     @abstractmethod
     def cost(self, n: int, points: int) -> float:
@@ -75,7 +70,7 @@ class Objective(ABC):
         sample = self.checked(sample)
         picks = EVERYTHING if batch is None else as_writable(check.indices("batch", batch, len(self.data)))
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            gradient = self.prepare(len(sample), len(picks) or len(self.data))(sample, picks)[1]
+            gradient = self.prepare(sample, len(picks))(sample, picks)[1]
         return check.finite("The gradient", gradient)
 
     def checked(self, sample: ArrayLike) -> Array:

@@ -3,6 +3,7 @@ r"""The error of ridge regression in the span of the landmarks."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -86,7 +87,7 @@ class PredictionError(Objective):
         """From all the data."""
         return self._fitted(self.checked(sample), slice(None), gradient=False).value
 
-    def prepare(self, n: int, points: int) -> Evaluate:
+    def prepare(self, sample: Array, batch_size: int = 0) -> Evaluate:
         """Nothing is kept from one evaluation to the next."""
 
         @limit_blas_threads
@@ -158,73 +159,55 @@ def fit(
     """
     centre = sample.mean(axis=0)
     S = sample - centre  # distances from inner products lose fewer digits near the origin
+    roots = np.ones(len(points)) if weights is None else np.sqrt(weights)
     total = float(len(points) if weights is None else weights.sum())
     W, W_slopes = _values_and_slopes(kernel, S, S)
-    n, kept = len(S), []
+    n, rows = len(S), max(1, BLOCK // len(S))
+    blocks = partial(_blocks, kernel, S, centre, points, targets, roots, rows)
     normal, right = ridge * W, np.zeros((n, targets.shape[1]))
     mean, target_mean = np.zeros(n), np.zeros(targets.shape[1])
-    for block in _blocks(kernel, S, centre, points, targets, weights):
-        normal += block.C @ block.C.T
-        right += block.C @ block.Y
+    for block in blocks():
+        _, Y, C, _, some_roots = block
+        normal += C @ C.T
+        right += C @ Y
         if intercept:
-            mean += block.C @ block.roots / total
-            target_mean += block.roots @ block.Y / total
-        kept = [block]
+            mean += C @ some_roots / total
+            target_mean += some_roots @ Y / total
     a = _solved(normal - total * np.outer(mean, mean), right - total * np.outer(mean, target_mean))
     constant = target_mean - mean @ a
-    blocks = kept if len(points) <= _rows(n) else _blocks(kernel, S, centre, points, targets, weights)
     value = ridge * float(np.vdot(a, W @ a))
     in_sample, in_scales = np.zeros_like(S), np.zeros(S.shape[1])
-    for X, Y, C, slopes, roots in blocks:
+    for X, Y, C, slopes, some_roots in [block] if len(points) <= rows else blocks():
         R = Y - C.T @ a
         if intercept:
-            R -= np.outer(roots, constant)
+            R -= np.outer(some_roots, constant)
         value += float(np.vdot(R, R))
         if gradient:
             P = a @ R.T
             P *= slopes
             P *= -2.0 / total
-            rows, PX = P.sum(axis=1)[:, None], P @ X
-            in_sample += 2.0 * (rows * S - PX)
-            in_scales += (rows * S * S).sum(axis=0) - 2.0 * (S * PX).sum(axis=0) + P.sum(axis=0) @ np.square(X)
+            sums, PX = P.sum(axis=1)[:, None], P @ X
+            in_sample += 2.0 * (sums * S - PX)
+            in_scales += (sums * S * S).sum(axis=0) - 2.0 * (S * PX).sum(axis=0) + P.sum(axis=0) @ np.square(X)
     if gradient:
         Q = (2.0 * ridge / total) * (a @ a.T) * W_slopes
-        rows, QS = Q.sum(axis=1)[:, None], Q @ S
-        in_sample += 2.0 * (rows * S - QS)
-        in_scales += (rows * S * S).sum(axis=0) - (S * QS).sum(axis=0)
+        sums, QS = Q.sum(axis=1)[:, None], Q @ S
+        in_sample += 2.0 * (sums * S - QS)
+        in_scales += (sums * S * S).sum(axis=0) - (S * QS).sum(axis=0)
     return Fit(value / total, a, in_sample, in_scales, constant)
 
 
-class _Block(NamedTuple):
-    """Some points with their kernel values, multiplied by the square roots of their weights where they have any."""
-
-    X: Array
-    Y: Array
-    C: Array
-    slopes: Array
-    roots: Array
-
-
-def _rows(n: int) -> int:
-    """How many points a block has."""
-    return max(1, BLOCK // n)
-
-
 def _blocks(
-    kernel: Kernel, S: Array, centre: Array, points: NDArray[Any], targets: Array, weights: Array | None
-) -> Iterator[_Block]:
-    rows = _rows(len(S))
+    kernel: Kernel, S: Array, centre: Array, points: NDArray[Any], targets: Array, roots: Array, rows: int
+) -> Iterator[tuple[Array, Array, Array, Array, Array]]:
+    """Some points X, with Y, C and κ' multiplied by the square roots of their weights, and these roots."""
     for start in range(0, len(points), rows):
         some = slice(start, start + rows)
-        X, Y = points[some] - centre, targets[some]
+        X = points[some] - centre
         C, slopes = _values_and_slopes(kernel, S, X)
-        roots = np.ones(len(X))
-        if weights is not None:
-            roots = np.sqrt(weights[some])
-            Y = Y * roots[:, None]
-            C *= roots
-            slopes *= roots
-        yield _Block(X, Y, C, slopes, roots)
+        C *= roots[some]
+        slopes *= roots[some]
+        yield X, targets[some] * roots[some, None], C, slopes, roots[some]
 
 
 def _values_and_slopes(kernel: Kernel, S: Array, X: Array) -> tuple[Array, Array]:
@@ -259,12 +242,11 @@ def _solved(normal: Array, right: Array) -> Array:
     if not np.isfinite(normal).all():
         return np.full_like(right, np.nan)
     jitter, mean = 0.0, float(np.trace(normal)) / len(normal)
-    while True:
+    while jitter <= 10.0:
+        raised = normal + jitter * mean * np.eye(len(normal)) if jitter else normal
         try:
-            raised = normal + jitter * mean * np.eye(len(normal)) if jitter else normal
             solution: Array = cho_solve(cho_factor(raised, lower=True, check_finite=False), right, check_finite=False)
             return solution
         except np.linalg.LinAlgError:
-            if jitter > 1.0:
-                return np.full_like(right, np.nan)
             jitter = 10.0 * jitter or JITTER
+    return np.full_like(right, np.nan)

@@ -1,20 +1,77 @@
-r"""The squared-kernel discrepancy with the best weights for each sample, Remark 1.2."""
+r"""The squared-kernel discrepancies: with equal weights, the paper's objective, and with the best ones."""
 
 from __future__ import annotations
+
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpotrf, dpotrs
 
+from ... import _sums
 from ... import _validation as check
 from ..._core.trace import FIRST_RIDGE, LEAST_PIVOT
 from ..._sums import PairSums
 from ..._threads import limit_blas_threads
 from ..._validation import Array
 from ...approximation import pivoted_cholesky
-from .base import Evaluate, Indices
-from .radial_skd import Discrepancy
+from .base import Evaluate, Indices, Objective
+
+
+class Discrepancy(Objective):
+    """What the squared-kernel discrepancies share: a constant, and estimates that square an estimate."""
+
+    unbiased = False
+
+    @cached_property
+    def constant(self) -> float:
+        """‖K‖_F², which costs O(N²), once."""
+        return _sums.squared_frobenius_norm(self.kernel, self.data)
+
+
+class RadialSKD(Discrepancy):
+    r"""The radial SKD :math:`R(S)` of Eq. (3), with the gradient of Eq. (5), and of Eq. (6) from a batch.
+
+    A gradient costs O(n² + nb) and needs no factor of :math:`\mathbf K_S`, the advantage that the paper states. The
+    estimate of Eq. (6) squares an estimate and is biased.
+
+    Examples
+    --------
+    >>> import nystrom_lib as nl
+    >>> objective = nl.RadialSKD(nl.Gaussian(rho=1.0), [[0.0], [1.0]])
+    >>> round(objective.value([[0.25]]), 6)
+    0.813461
+    >>> objective.gradient([[0.25]]).round(4)
+    array([[-0.2208]])
+    """
+
+    name = "radial-skd"
+
+    @check.finite_result
+    def value(self, sample: ArrayLike) -> float:
+        """R, its constant included."""
+        norm, total = PairSums(self.kernel, self.data, self.checked(sample)).totals()
+        return self.constant - (total * (total / norm) if norm > 0.0 else 0.0)
+
+    def prepare(self, sample: Array, batch_size: int = 0) -> Evaluate:
+        """The values are short of ‖K‖_F²."""
+        sums = PairSums(self.kernel, self.data, sample, batch_size)
+
+        @np.errstate(over="ignore", invalid="ignore")  # the caller checks that the gradient is finite
+        def evaluate(sample: Array, batch: Indices) -> tuple[float, Array]:
+            sums.place(sample)
+            norm, total, over_landmarks, over_data = sums.totals_and_left(batch)
+            if norm <= 0.0:
+                return 0.0, 0.0 * over_data
+            ratio = total / norm
+            return -total * ratio, 2.0 * ratio * (ratio * over_landmarks - over_data)
+
+        return evaluate
+
+    def cost(self, n: int, points: int) -> float:
+        """Distances and sums of slopes, for half of the pairs of landmarks."""
+        return float(2 * self.data.shape[1] * n * (n / 2 + points))
 
 
 class WeightedSKD(Discrepancy):
@@ -60,43 +117,39 @@ class WeightedSKD(Discrepancy):
     @check.finite_result
     def value(self, sample: ArrayLike) -> float:
         """The discrepancy, its constant included."""
-        sample = self.checked(sample)
-        g, _ = PairSums(self.kernel, self.data, sample, among=False).of_each()
-        half, _, _ = self._half(sample, g)
+        half, _, _ = self._half(self.checked(sample))
         return self.constant - float(half @ half)
 
     def weights(self, sample: ArrayLike) -> Array:
         """The best weights; of landmarks that say the same, all but one have weight 0."""
         sample = self.checked(sample)
-        g, _ = PairSums(self.kernel, self.data, sample, among=False).of_each()
-        half, factor, pivots = self._half(sample, g)
+        half, factor, pivots = self._half(sample)
         a = np.zeros(len(sample))
         if len(pivots):
             a[pivots] = solve_triangular(factor, half, lower=True, trans=1)
         return a
 
     @limit_blas_threads
-    def _half(self, sample: Array, g: Array) -> tuple[Array, Array, NDArray[np.int64]]:
+    def _half(self, sample: Array) -> tuple[Array, Array, NDArray[np.int64]]:
         """L⁻¹g for the pivoted factor L of B, and that factor."""
+        g, _ = self._sums_of_each(sample).of_each()
         factor, pivots = pivoted_cholesky(self.kernel.squared(sample))
         check.finite("Σ K²(x, s)", g)
         half: Array = solve_triangular(factor, g[pivots], lower=True) if len(pivots) else np.empty(0)
         return half, factor, pivots
 
-    def prepare(self, n: int, points: int) -> Evaluate:
+    def _sums_of_each(self, sample: Array, batch_size: int = 0) -> PairSums:
+        return PairSums(self.kernel, self.data, sample, batch_size, among=False)
+
+    def prepare(self, sample: Array, batch_size: int = 0) -> Evaluate:
         """The values are short of ‖K‖_F²."""
-        N = len(self.data)
-        sums: PairSums | None = None
+        sums, scale = self._sums_of_each(sample, batch_size), len(self.data) / (batch_size or len(self.data))
 
         @limit_blas_threads
         @np.errstate(over="ignore", invalid="ignore")  # the caller checks that the gradient is finite
         def evaluate(sample: Array, batch: Indices) -> tuple[float, Array]:
-            nonlocal sums
-            if sums is None:
-                sums = PairSums(self.kernel, self.data, sample, len(batch), among=False)
             sums.place(sample)
             g, over_data = sums.of_each(batch)
-            scale = N / (len(batch) or N)
             g *= scale
             try:
                 a = solve(self.kernel.squared(sample), g)
