@@ -7,6 +7,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import wraps
 from queue import SimpleQueue
 from typing import Any, ParamSpec, TypeVar
@@ -62,33 +63,21 @@ def available_threads() -> int:
     return most if count is None else min(most, count)
 
 
+@dataclass(frozen=True)
 class ParallelLoop:
     """Divides the items of a loop among threads."""
 
-    def __init__(self, threads: int) -> None:
-        self.threads = threads
+    threads: int
 
     def __call__(self, function: Callable[..., object], count: int, *arguments: object) -> None:
-        """Call ``function(first, count, step, *arguments)``, which does the items ``range(first, count, step)``.
-
-        The present thread makes the last of these calls, unless it is the main one, as for :func:`call`.
-        """
+        """Call ``function(first, count, step, *arguments)``, which does the items ``range(first, count, step)``."""
         threads = max(1, min(self.threads, count))
-        here = threading.current_thread() is not threading.main_thread()
-        calls = [_Call(function, (i, count, threads, *arguments)) for i in range(threads - here)]
-        _make(calls, (lambda: function(threads - 1, count, threads, *arguments)) if here else None)
+        _values(function, [(first, count, threads, *arguments) for first in range(threads)])
 
 
 def call(function: Callable[..., Any], *arguments: object) -> Any:
-    """The value of a compiled function. The main thread lets another thread call it.
-
-    Numba loses or replaces an exception that a signal handler raises in the main thread as it converts arguments.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        return function(*arguments)
-    made = _Call(function, arguments)
-    _make([made])
-    return made.value
+    """The value of a compiled function, which the main thread lets another thread call."""
+    return _values(function, [arguments])[0]
 
 
 class _Call:
@@ -110,21 +99,29 @@ class _Call:
             self.signal.release()
 
 
-def _make(calls: list[_Call], meanwhile: Callable[[], object] | None = None) -> None:
-    """Let other threads make these calls; ``meanwhile`` is called here."""
-    _start_workers(len(calls))
+def _values(function: Callable[..., Any], arguments: list[tuple[object, ...]]) -> list[Any]:
+    """Call a function with each of the tuples of arguments, at the same time in as many threads.
+
+    One of them is the present thread, unless it is the main one: numba loses or replaces an exception that a signal
+    handler raises in the main thread as it converts arguments.
+    """
+    calls = [_Call(function, each) for each in arguments]
+    here = threading.current_thread() is not threading.main_thread()
+    others = calls[:-1] if here else calls
+    _start_workers(len(others))
     try:
-        for each in calls:
+        for each in others:
             _tasks.put(each)
-        if meanwhile is not None:
-            meanwhile()
+        if here:
+            calls[-1].make()
     except BaseException:
-        _wait([each for each in calls if not each.claim.acquire(blocking=False)])  # those not begun will not begin
+        _wait([each for each in others if not each.claim.acquire(blocking=False)])  # those not begun will not begin
         raise
-    _wait(calls)
+    _wait(others)
     for each in calls:
         if each.error is not None:
             raise each.error
+    return [each.value for each in calls]
 
 
 def _wait(calls: list[_Call]) -> None:

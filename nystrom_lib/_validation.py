@@ -12,6 +12,7 @@ import operator
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
+from types import SimpleNamespace
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -273,17 +274,12 @@ def finite_result(function: Callable[P, T]) -> Callable[P, T]:
     return checked
 
 
-class _Interface:
-    """An array's memory, offered anew without its read-only flag."""
-
-    def __init__(self, array: NDArray[Any]) -> None:
-        self.array = array
-        self.__array_interface__ = {**array.__array_interface__, "data": (array.ctypes.data, False)}
-
-
 def as_writable(array: NDArray[Any]) -> NDArray[Any]:
     """The same memory as a writable array, for numba would compile every loop once more for read-only arrays.
 
     No loop writes to the data.
     """
-    return array if array.flags.writeable and type(array) is np.ndarray else np.asarray(_Interface(array))
+    if array.flags.writeable and type(array) is np.ndarray:
+        return array
+    interface = {**array.__array_interface__, "data": (array.ctypes.data, False)}
+    return np.asarray(SimpleNamespace(__array_interface__=interface, array=array))  # keeps the array alive
