@@ -8,7 +8,8 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin, is_regressor
+from sklearn.preprocessing import LabelBinarizer
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
@@ -47,7 +48,7 @@ def at_most(n_components: int, samples: int, stacklevel: int) -> int:
 
 
 class _Predictor(BaseEstimator):  # type: ignore[misc]
-    """What regression and classification share: landmarks, length scales and ridge, and the coefficients."""
+    """What regression and classification share; ``_numbers`` of each makes numbers of the targets, a row for each."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_components": [Interval(Integral, 1, None, closed="left")],
@@ -56,13 +57,6 @@ class _Predictor(BaseEstimator):  # type: ignore[misc]
         "ridge": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
         "random_state": ["random_state"],
     }
-
-    components_: Array
-    length_scales_: Array
-    ridge_: float
-    coef_: Array
-    intercept_: Array
-    reasons_: tuple[str, ...]
 
     def __init__(
         self,
@@ -82,8 +76,16 @@ class _Predictor(BaseEstimator):  # type: ignore[misc]
     # --- fitting
 
     @limit_blas_threads
-    def _fit(self, X: Array, Y: Array, sample_weight: Any) -> None:
-        """Fit to targets Y, a column each, which are divided by ``unit`` where errors are compared."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit to the rows of ``X`` and their targets: a number, a row of numbers or a class for each.
+
+        ``sample_weight`` multiplies the squared errors.
+        """
+        self._validate_params()
+        check.unmasked("X", X)
+        numeric = is_regressor(self)
+        X, y = validate_data(self, X, y, dtype=np.float64, multi_output=numeric, y_numeric=numeric)
+        Y = self._numbers(y)
         weights = None
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
@@ -96,23 +98,23 @@ class _Predictor(BaseEstimator):  # type: ignore[misc]
         spread = np.sqrt(np.average(np.square(X - middle), axis=0, weights=weights))
         spread[~(spread > 1e-12 * np.abs(middle))] = 1.0
         self._means = np.average(Y, axis=0, weights=weights)
-        unit = self._unit(Y)
+        unit = np.where(Y.std(axis=0) > 0.0, Y.std(axis=0), 1.0) if numeric else 1.0  # in which errors are compared
         points = Points((X - middle) / spread, (Y - self._means) / unit, weights)
         model = self._chosen(points, spread)
         root = np.sqrt(model.scales)
         self.components_ = model.sample * spread + middle
         self.length_scales_ = spread / root
         self.ridge_ = model.ridge
-        S, ridge = model.sample * root, model.ridge
-        points = points._replace(X=points.X * root)
-        found = fit(self._kernel, S, *points[:2], ridge, weights, intercept=True, gradient=False)
+        S, X = model.sample * root, points.X * root
+        found = fit(self._kernel, S, X, points.Y, model.ridge, weights, intercept=True, gradient=False)
         self.coef_ = unit * found.coefficients
         self.intercept_ = self._means + unit * found.intercept
+        return self
 
     def _chosen(self, points: Points, spread: Array) -> Model:
         """Landmarks, scales and ridge, in coordinates of unit variance."""
         N, d = points.X.shape
-        n = at_most(self.n_components, N, stacklevel=6)
+        n = at_most(self.n_components, N, stacklevel=5)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
         def start(X: Array, n: int) -> Array:
@@ -131,20 +133,14 @@ class _Predictor(BaseEstimator):  # type: ignore[misc]
         if N > 1 and np.ptp(points.Y, axis=0).any():
             found = search.run(points)
             model = replace(found.start, sample=model.sample, ridge=found.model.ridge)
-            if found.model.moved != START:
-                model = found.model if N > MAX_EXACT else self._again(search, points, model, found.model)
+            if found.model.moved != START and N > MAX_EXACT:
+                model = found.model
+            elif found.model.moved != START:
+                steps = STEPS if found.model.steps > CANDIDATE_STEPS else CANDIDATE_STEPS
+                search.reasons.append(f"Fitted again to all samples, from k-means centres, in at most {steps} steps.")
+                model = search.moved(replace(model, moved=found.model.moved), points, steps)
         self.reasons_ = tuple(search.reasons)
         return model
-
-    def _again(self, search: Search, points: Points, start: Model, chosen: Model) -> Model:
-        """The chosen candidate fitted to all samples."""
-        steps = STEPS if chosen.steps > CANDIDATE_STEPS else CANDIDATE_STEPS
-        search.reasons.append(f"Fitted again to all samples, from k-means centres, in at most {steps} steps.")
-        return search.moved(replace(start, moved=chosen.moved), points, steps)
-
-    def _unit(self, Y: Array) -> Array:
-        """The number that each target is divided by."""
-        return np.ones(Y.shape[1])
 
     def _loss(self, predicted: Array, targets: Array) -> Array:
         """The losses by which candidates are compared on held-out samples."""
@@ -212,23 +208,10 @@ class NystroemRegressor(MultiOutputMixin, RegressorMixin, _Predictor):  # type: 
     True
     """
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit to the rows of ``X`` and their targets, a number or a row of numbers for each.
-
-        ``sample_weight`` multiplies the squared errors.
-        """
-        self._validate_params()
-        check.unmasked("X", X)
-        X, y = validate_data(self, X, y, dtype=np.float64, multi_output=True, y_numeric=True)
-        y = y.astype(np.float64, copy=False)
+    def _numbers(self, y: Any) -> Array:
         self._single = y.ndim == 1
-        Y = y.reshape(len(y), -1)
-        self._fit(X, Y, sample_weight)
-        return self
-
-    def _unit(self, Y: Array) -> Array:
-        spread = Y.std(axis=0)
-        return np.where(spread > 0.0, spread, 1.0)
+        numbers: Array = y.astype(np.float64, copy=False).reshape(len(y), -1)
+        return numbers
 
     def predict(self, X: Any) -> Array:
         """Predict the targets of the rows of ``X``."""
@@ -240,7 +223,7 @@ class NystroemClassifier(ClassifierMixin, _Predictor):  # type: ignore[misc]
     r"""Classification by kernel ridge regression on the classes, from a few landmarks that are fitted to them.
 
     Each class is a target that is 1 for its samples and 0 for all others; the class of the largest prediction wins.
-    Everything else, parameters and attributes included, is as in :class:`NystroemRegressor`.
+    Everything else is as in :class:`NystroemRegressor`.
 
     Parameters
     ----------
@@ -250,9 +233,7 @@ class NystroemClassifier(ClassifierMixin, _Predictor):  # type: ignore[misc]
     Attributes
     ----------
     classes_
-        The classes, sorted.
-    components_, length_scales_, ridge_, coef_, intercept_, reasons_, n_features_in_, feature_names_in_
-        As in :class:`NystroemRegressor`.
+        The classes, sorted; the others are those of :class:`NystroemRegressor`.
 
     Examples
     --------
@@ -264,32 +245,23 @@ class NystroemClassifier(ClassifierMixin, _Predictor):  # type: ignore[misc]
     True
     """
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit to the rows of ``X`` and their classes; ``sample_weight`` multiplies the squared errors."""
-        self._validate_params()
-        check.unmasked("X", X)
-        X, y = validate_data(self, X, y, dtype=np.float64)
+    def _numbers(self, y: Any) -> Array:
         check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
+        self._binarizer = LabelBinarizer()
+        numbers: Array = self._binarizer.fit_transform(y).astype(np.float64)
+        self.classes_ = self._binarizer.classes_
         if len(self.classes_) < 2:
             raise ValueError(
                 "This solver needs samples of at least 2 classes in the data, but the data contains only one"
                 f" class: {self.classes_[0]!r}"
             )  # scikit-learn's own words
-        Y = np.eye(len(self.classes_))[codes]
-        Y = Y[:, 1:] if len(self.classes_) == 2 else Y
-        self._fit(X, Y, sample_weight)
-        return self
+        return numbers
 
     def _loss(self, predicted: Array, targets: Array) -> Array:
         """1 for a wrong class, plus the squared error, which is less noisy."""
-        found, right = self._codes(predicted + self._means), self._codes(targets + self._means)
+        found, right = (self._binarizer.inverse_transform(each + self._means) for each in (predicted, targets))
         losses: Array = (found != right) + squared(predicted, targets) / targets.shape[1]
         return losses
-
-    def _codes(self, predicted: Array) -> Any:
-        """The numbers of the classes with the largest predictions."""
-        return predicted.argmax(axis=1) if predicted.shape[1] > 1 else (predicted[:, 0] > 0.5).astype(int)
 
     def decision_function(self, X: Any) -> Array:
         """The predicted targets of the rows of ``X``: from -1 to 1 for two classes, else a column for each class."""
@@ -298,5 +270,5 @@ class NystroemClassifier(ClassifierMixin, _Predictor):  # type: ignore[misc]
 
     def predict(self, X: Any) -> Any:
         """Predict the classes of the rows of ``X``."""
-        codes = self._codes(self._predicted(X))
-        return self.classes_[codes]
+        found = self._predicted(X)
+        return self._binarizer.inverse_transform(found)

@@ -43,8 +43,7 @@ class Nystroem(kernel_approximation.Nystroem):  # type: ignore[misc]
     they come from a symmetric root of :math:`\mathbf K_S`, here from a Cholesky factor with pivoting: the two differ by
     a rotation, which models that only look at inner products or norms (ridge, logistic regression, linear SVM, PCA,
     k-means) do not see. Landmarks that repeat others, up to rounding, add nothing: then the last features are 0.
-    With ``landmarks="uniform"``, kernels that this library does not have and sparse data are left to scikit-learn's
-    class; their features come from the symmetric root.
+    Sparse data, and kernels that this library does not have, are left to scikit-learn's class and its root.
 
     Optimised landmarks approximate the kernel matrix better; that helps models which need the kernel itself. They do
     not use ``y``: predictions need not improve, and may become worse (on Friedman's data R² fell from .94 to .92). To
@@ -57,12 +56,10 @@ class Nystroem(kernel_approximation.Nystroem):  # type: ignore[misc]
         :class:`nystrom_lib.Matern`; or ``RBF``, ``Matern`` or ``RationalQuadratic`` of
         ``sklearn.gaussian_process.kernels`` with one length scale. With ``landmarks="uniform"`` also any other kernel
         that scikit-learn takes.
-    gamma, coef0, degree
+    gamma, coef0, degree, kernel_params
         As in scikit-learn, with its defaults: ``gamma`` is 1/d for d features, ``degree`` 3, ``coef0`` 1.
         Besides, for the kernels above, ``gamma="scale"`` is 1/(d·var(X)), as in scikit-learn's support vector machines,
         and ``gamma="median"`` is 1 over the median squared distance of two samples.
-    kernel_params
-        As in scikit-learn: further parameters of the kernel.
     n_components
         How many landmarks, at most as many as there are samples; not used if ``landmarks`` holds them. ``"auto"`` takes
         about as few as keep ``tolerance``, whatever they predict.
@@ -89,20 +86,17 @@ class Nystroem(kernel_approximation.Nystroem):  # type: ignore[misc]
 
     Attributes
     ----------
-    components_
-        The landmarks, a row each.
-    n_components_
-        How many landmarks there are.
+    components_, n_components_
+        The landmarks, a row each, and their number.
     component_indices_
         Which samples they are; only there if they are samples.
     normalization_
         The matrix M of shape (n_components, n_components) with :math:`f(x) = M\,\mathbf k(x)`,
         :math:`M^T M = \mathbf K_S^{-1}` where the inverse exists. ``transform`` solves with the factor instead, which
         is more exact.
-    reasons_
-        A sentence for each choice of :func:`nystrom_lib.find_landmarks`; not there if landmarks were given or uniform.
-    error_
-        The relative trace error, estimated from at most 2,048 samples; only there if ``reasons_`` is.
+    reasons_, error_
+        A sentence for each choice, and the relative trace error estimated from at most 2,048 samples; not there if
+        landmarks were given or uniform.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -128,12 +122,6 @@ class Nystroem(kernel_approximation.Nystroem):  # type: ignore[misc]
         "iterations": [Interval(Integral, 0, None, closed="left"), None],
         "tolerance": [Interval(Real, 0, 1, closed="neither")],
     }
-
-    components_: Any
-    component_indices_: NDArray[np.int64]
-    normalization_: NDArray[Any]
-    reasons_: tuple[str, ...]
-    error_: float
 
     def __init__(
         self,
@@ -228,16 +216,12 @@ class Nystroem(kernel_approximation.Nystroem):  # type: ignore[misc]
             kernel = resolve_kernel(self.kernel, {**(self.kernel_params or {}), **given}, X.shape[1])
         if given and kernel is not None and not isinstance(self.kernel, str):
             raise ValueError(f"gamma, coef0 and degree are for kernels given by name; kernel is {self.kernel!r}.")
-        for name, value, allowed, possible in (
-            ("landmarks", self.landmarks, "'uniform'", self._landmarks_are("uniform")),
-            ("gamma", self.gamma, "a number or None", not isinstance(self.gamma, str)),
-            ("n_components", self.n_components, "a number", self.n_components != "auto"),
-        ):
-            if kernel is None and not possible:
-                raise ValueError(
-                    f"{name} is {check.quoted(value)}; it must be {allowed}: {check.quoted(self.kernel)} with these"
-                    " parameters and data is not a kernel of this library."
-                )
+        numbers = not isinstance(self.gamma, str) and self.n_components != "auto"
+        if kernel is None and not (numbers and self._landmarks_are("uniform")):
+            raise ValueError(
+                f"kernel is {check.quoted(self.kernel)}, with parameters or data that are left to scikit-learn: "
+                "landmarks must be 'uniform', n_components a number, and gamma a number or None."
+            )
         return kernel
 
     def _gamma(self, X: Any) -> Any:
@@ -263,21 +247,19 @@ class Nystroem(kernel_approximation.Nystroem):  # type: ignore[misc]
             if np.ndim(self.landmarks) == 1:
                 return None, check.indices("landmarks", self.landmarks, len(X))
             return check.points("landmarks", self.landmarks, dimension=X.shape[1], like="X"), None
-        rng, n, tolerance = check_random_state(self.random_state), None, None
-        if self.n_components != "auto":
-            n = at_most(int(self.n_components), len(X), stacklevel=4)
-            check_factor_memory(n, f"n_components is {n:,}; it must be")
-        elif targets is None:
-            tolerance = self.tolerance
-        else:
+        if self.n_components == "auto" and targets is not None:
             raise ValueError("n_components is 'auto'; with landmarks='supervised' it must be a number.")
+        rng = check_random_state(self.random_state)
+        n = None if self.n_components == "auto" else at_most(int(self.n_components), len(X), stacklevel=4)
+        if n is not None:
+            check_factor_memory(n, f"n_components is {n:,}; it must be")
         if n is not None and self.landmarks == "uniform":
             return None, rng.permutation(len(X))[:n]  # scikit-learn's draw
         method = self.landmarks if self.landmarks in (*OBJECTIVES, *STARTS) else "auto"
         seed = int(rng.randint(np.iinfo(np.int32).max))
         found = find_landmarks(
-            kernel, X, n, targets=targets, tolerance=tolerance, method=method, seed=seed, seconds=self.seconds,
-            iterations=self.iterations,
+            kernel, X, n, targets=targets, tolerance=self.tolerance if n is None else None, method=method, seed=seed,
+            seconds=self.seconds, iterations=self.iterations,
         )  # fmt: skip
         self.reasons_, self.error_ = found.reasons, found.relative_error
         return found.sample, found.indices
@@ -291,10 +273,9 @@ class Nystroem(kernel_approximation.Nystroem):  # type: ignore[misc]
 
 
 def _normalization(approximation: NystromApproximation) -> NDArray[np.float64]:
-    """L⁻¹ in the columns of the pivots, and zeros."""
+    """M with f(x) = M k(x): L⁻¹ in the columns of the pivots, and zeros."""
     n, rank = len(approximation.sample), approximation.rank
     M = np.zeros((n, n))
     if rank:
-        inverse = solve_triangular(approximation._factor, np.eye(rank), lower=True, check_finite=False)
-        M[:rank, approximation._pivots] = inverse
+        M[:rank] = solve_triangular(approximation._factor, np.eye(n)[approximation._pivots], lower=True)
     return M
