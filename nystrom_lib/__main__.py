@@ -23,10 +23,8 @@ Find landmarks for a Nyström approximation of the Gaussian kernel matrix of the
 POINTS is a .npy file, or a text file with one point per line and numbers separated by commas or by blanks; its first
 line may name the columns. The relative error printed is tr(K - K̂) / tr(K). Beside it stands a lower bound of what
 the best possible landmarks leave; both hold for all the points, with 95 % confidence where they are from some of them.
-"""
-EPILOG = """\
+
 examples:
-  python -m nystrom_lib points.csv -n 100 -o landmarks.npy
   python -m nystrom_lib points.csv --tolerance 0.05 -o landmarks.npy
   python -m nystrom_lib points.npy -n 500 --rho 0.5 --seconds 10 --standardise -o landmarks.csv
 """
@@ -35,7 +33,7 @@ examples:
 def parser() -> argparse.ArgumentParser:
     """The arguments."""
     made = argparse.ArgumentParser(
-        "python -m nystrom_lib", None, DESCRIPTION, EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
+        "python -m nystrom_lib", description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     made.add_argument("points", metavar="POINTS", type=Path, help="the file of points, a row each")
     number = made.add_mutually_exclusive_group(required=True)
@@ -59,13 +57,12 @@ def read_points(path: Path) -> Any:
     try:
         with open(path, encoding="utf-8-sig") as file:
             first = file.readline()
-        delimiter = "," if "," in first else None
         names = not re.search(r"(^|[\s,])[-+]?\.?\d", first)  # no field begins as a number does
+        delimiter = "," if "," in first else None
         return np.loadtxt(path, delimiter=delimiter, skiprows=int(names), ndmin=2, encoding="utf-8-sig")
-    except OSError as error:
-        raise ValueError(f"{path} cannot be read: {error.strerror or error}.") from error
-    except ValueError as error:  # also UnicodeDecodeError
-        raise ValueError(f"{path} cannot be read: {str(error).partition(chr(10))[0].partition(';')[0]}.") from error
+    except (OSError, ValueError) as error:  # also UnicodeDecodeError
+        reason = getattr(error, "strerror", None) or str(error).partition("\n")[0].partition(";")[0]
+        raise ValueError(f"{path} cannot be read: {reason}.") from error
 
 
 def run(options: argparse.Namespace) -> str:

@@ -26,8 +26,8 @@ BLOCK_VALUES = 2**22
 MIN_ROWS = 2
 
 
-class DamagedFileError(RuntimeError):
-    """A file of the package, or one that was fetched, does not have its sha256."""
+class DamagedFileError(ValueError):
+    """A file of data does not have its sha256."""
 
 
 def cache_folder() -> Path:

@@ -221,14 +221,10 @@ def _locate(path: str | os.PathLike[str] | None) -> Path | None:
     """The file named by the argument or by the environment, or in the cache. A named file must exist."""
     given = path or os.environ.get(VARIABLE)
     file = Path(given).expanduser() if given else cache_folder() / FILE_NAME
-    if file.is_file():
-        return file
-    if given:
+    if given and not file.is_file():
         called = "path" if path else f"the environment variable {VARIABLE}"
-        raise FileNotFoundError(
-            f"{called} names {str(file)!r}; it must be the file {FILE_NAME}, or the repository's zip archive of it."
-        )
-    return None
+        raise FileNotFoundError(f"{called} names {str(file)!r}; it must be {FILE_NAME} or the zip archive of it.")
+    return file if file.is_file() else None
 
 
 def _unpacked(path: Path) -> bytes:
@@ -246,13 +242,12 @@ def _read(path: Path, expected: str | None) -> tuple[bytes, str]:
     """The text of the file and its sha256, which must be the expected one if there is one."""
     text = _unpacked(path)
     digest = hashlib.sha256(text).hexdigest()
-    if expected in (None, digest):
-        return text, digest
-    wrong = f"its sha256 is {digest}, not {expected}"
-    if path.parent == cache_folder():
-        raise DamagedFileError(f"The cache file {path} is damaged ({wrong}); fetch it again.")
-    option = "; use sha256=None to take it all the same" if expected == SHA256 else ""
-    raise ValueError(f"{path} is not the expected file: {wrong}{option}.")
+    if expected not in (None, digest):
+        option = ", or use sha256=None to take it all the same" if expected == SHA256 else ""
+        raise DamagedFileError(
+            f"{path} is not the expected file: its sha256 is {digest}, not {expected}; fetch it again{option}."
+        )
+    return text, digest
 
 
 def _parse(text: bytes, path: Path) -> FloatArray:

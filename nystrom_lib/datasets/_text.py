@@ -35,7 +35,16 @@ def read(path: Path, separator: str | None, header: bool | None, words_for_missi
     decimal = _decimal(rows, separator)
     if header is None:
         header = not any(is_number(field, decimal) for field in rows[0])
-    if _count_rows(path, separator) == header:
+    start = 0
+    with _open(path) as file:
+        for count, (line, row) in enumerate(_split(file, separator), start=1):
+            start = line if count == 1 else start
+            if len(row) != len(rows[0]):
+                raise ValueError(
+                    f"line {line} has {len(row)} fields, where line {start} has {len(rows[0])}; every line must have "
+                    f"equally many (the separator is {separator!r})"
+                )
+    if count == header:
         raise ValueError("it holds names of columns, but no row")
     # From version 3.1 on pandas always reads decimals to the nearest float64.
     old = tuple(int(part) for part in pandas.__version__.split(".")[:2]) < (3, 1)
@@ -44,9 +53,7 @@ def read(path: Path, separator: str | None, header: bool | None, words_for_missi
         decimal=decimal, na_values=words_for_missing, skipinitialspace=True, encoding="utf-8-sig", low_memory=False,
         **({"float_precision": "round_trip"} if old else {}),
     )  # fmt: skip
-    if not header:
-        frame.columns = [f"x{j}" for j in range(frame.shape[1])]
-    return frame
+    return frame if header else frame.add_prefix("x")
 
 
 def is_number(field: str, decimal: str = ".") -> bool:
@@ -92,19 +99,3 @@ def _split(lines: Iterable[str], separator: str) -> Iterator[tuple[int, list[str
         return
     reader = csv.reader(lines, delimiter=separator, skipinitialspace=True)
     yield from ((reader.line_num, row) for row in reader if row and (len(row) > 1 or row[0].strip()))
-
-
-def _count_rows(path: Path, separator: str) -> int:
-    """How many rows there are; rows of unequal length are refused."""
-    with _open(path) as file:
-        rows = _split(file, separator)
-        start, first = next(rows)
-        count = 1
-        for number, row in rows:
-            count += 1
-            if len(row) != len(first):
-                raise ValueError(
-                    f"line {number} has {len(row)} fields, where line {start} has {len(first)}; every line must have "
-                    f"equally many (the separator is {separator!r})"
-                )
-    return count

@@ -86,19 +86,17 @@ def load_landmarks(path: str | os.PathLike[str]) -> SavedLandmarks:
            [0.3679, 0.3612]])
     """
     path = Path(path)
+    text = path.read_bytes()
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-        file, columns = Path(record["landmarks"]).name, tuple(str(column) for column in record["columns"])
-        name, parameters = record["kernel"]["name"], {k: v for k, v in record["kernel"].items() if k != "name"}
-        kernel = _KERNELS[name](**parameters)
+        record = json.loads(text)
+        file, columns = path.with_name(record["landmarks"]), tuple(map(str, record["columns"]))
+        kernel = _KERNELS[record["kernel"].pop("name")](**record["kernel"])
         mean, scale = (np.array(record["standardisation"][key], dtype=np.float64) for key in ("mean", "scale"))
-    except FileNotFoundError:
-        raise
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"{path} is no record of 'nystrom optimise', or it is damaged.") from error
-    if file.lower().endswith(".csv"):
-        rows = np.loadtxt(path.parent / file, delimiter=",", skiprows=1, ndmin=2)
+    if file.suffix.lower() == ".csv":
+        rows = np.loadtxt(file, delimiter=",", skiprows=1, ndmin=2)
     else:
-        rows = np.load(path.parent / file, allow_pickle=False)
+        rows = np.load(file, allow_pickle=False)
     rows = check.float_points("landmarks", rows, dimension=len(columns), like="the record")
     return SavedLandmarks(rows, kernel, columns, mean, scale)

@@ -140,14 +140,14 @@ def test_a_bad_archive_is_named(tmp_path: Path, kind: str) -> None:
         raw = archive.read_bytes()
         # The directory at the end stays, so that it is still recognised as an archive.
         archive.write_bytes(raw[:3000] + bytes(3000) + raw[6000:])
-    with pytest.raises(ValueError, match=r"miniboone\.zip is an archive (without|that cannot)"):
+    with pytest.raises(ValueError, match=r"miniboone\.zip is an archive without"):
         miniboone(archive, sha256=None)
 
 
 def test_a_damaged_fetched_text_is_named(cache: Path) -> None:
     cache.mkdir()
     (cache / "MiniBooNE_PID.txt").write_bytes(TEXT + b"x")
-    with pytest.raises(DamagedFileError, match=r"MiniBooNE_PID\.txt is damaged .* fetch it again"):
+    with pytest.raises(DamagedFileError, match=r"MiniBooNE_PID\.txt is not .* fetch it again"):
         miniboone(sha256=DIGEST)
 
 
