@@ -14,16 +14,16 @@ from ._threads import thread_pool
 from ._validation import Array, as_writable
 
 
-def nearest(data: NDArray[Any], sample: Array) -> tuple[NDArray[np.int64], Array]:
-    """The index of the nearest landmark of each point (the first of several), and the squared distance to it."""
+def nearest(data: NDArray[Any], sample: Array) -> NDArray[np.int64]:
+    """The index of the nearest landmark of each point, the first of several."""
     N, n = len(data), len(sample)
-    labels, squares = np.empty(N, np.int64), np.empty(N)
+    labels = np.empty(N, np.int64)
     centre = middle(sample)
     S = residuals.tiles_of(sample - centre)
     with thread_pool(N * n) as parallel:
         size = tiles.cut(n, residuals.POINTS)
-        parallel(loops.nearest, -(-N // residuals.POINTS), as_writable(data), centre, n, size, S, labels, squares)
-    return labels, squares
+        parallel(loops.nearest, -(-N // residuals.POINTS), as_writable(data), centre, n, size, S, labels)
+    return labels
 
 
 def cell_means(data: NDArray[Any], labels: NDArray[np.int64], sample: Array) -> Array:

@@ -36,7 +36,6 @@ class PairSums:
         data: NDArray[Any],
         sample: NDArray[Any],
         batch: int = 0,
-        kind: type = np.float64,
         among: bool = True,
     ) -> None:
         self.kernel, self.data = kernel, as_writable(data)
@@ -44,15 +43,15 @@ class PairSums:
         points = batch or len(data)
         self.pairs = self.n * (points + (self.n if among else 0))
         self.centre: Array = middle(sample) if kernel.radial else np.zeros(self.d)
-        self._block, self._among = kernel._block(profiles.SLOPE, kind), among
+        self._block, self._among = kernel._block(profiles.SLOPE), among
         self._width = tiles.up(self.d, 2)
         self._size, rows = tiles.cut(self.n, pairs.C), tiles.cut(points, pairs.C)
         count, tile = -(-self.n // self._size), (self._width + 2) * pairs.C
-        self._landmarks = tiles.aligned(2, count, self._width + 2, pairs.C, kind=kind)
+        self._landmarks = tiles.aligned(2, count, self._width + 2, pairs.C)
         self._now = np.zeros(1, dtype=np.int64)
         parts = pairs.parts_for(self.n, points, 2 * count * tile)
-        t, P = tiles.aligned(parts, pairs.C**2, kind=kind), tiles.aligned(parts, tile, kind=kind)
-        self._parts = tiles.aligned(parts, 2 * count * (tile + pairs.C), kind=kind)
+        t, P = tiles.aligned(parts, pairs.C**2), tiles.aligned(parts, tile)
+        self._parts = tiles.aligned(parts, 2 * count * (tile + pairs.C))
         self._sizes = self.n, self._size, rows, self._width
         self._buffers = self._landmarks.reshape(2, -1), self._now, t, P, self._parts
         self._begun = False
@@ -106,10 +105,10 @@ class PairSums:
         _, count, width, length = self._landmarks.shape
         half = count * width * length
         sums = self._columns(self._parts[0, which * half : (which + 1) * half].reshape(count, width, length))
-        left, d = sums[:, : self.d].astype(np.float64), self._width
+        left, d = sums[:, : self.d].copy(), self._width
         if self.kernel.radial:
             left = 2.0 * (self._columns(self._landmarks[self._now[0]])[:, : self.d] * sums[:, d : d + 1] - left)
-        return sums[:, d + 1].astype(np.float64), left
+        return sums[:, d + 1].copy(), left
 
     def descend(self, batches: NDArray[np.int64], first_part: int, iterations: int, step: float) -> int:
         """Take steps in place; return how many were taken before the sample, or R, became non-finite."""

@@ -85,7 +85,6 @@ def gradient_descent(
     keep_path: bool = False,
     constant: float = 0.0,
     progress: Callable[[int], object] | None = None,
-    dtype: Any = np.float64,
 ) -> Descent:
     r"""Gradient descent :math:`S^{(t+1)} = S^{(t)} - \gamma\nabla R(S^{(t)})` with the exact gradient, Eq. (5).
 
@@ -106,8 +105,6 @@ def gradient_descent(
         Added to the recorded values: :math:`\|\mathbf K\|_F^2` makes them R itself.
     progress
         Called with the number of steps done so far, from time to time.
-    dtype
-        ``numpy.float32`` runs the descent in single precision; the result is float64 all the same.
 
     Returns
     -------
@@ -124,7 +121,7 @@ def gradient_descent(
     """
     arguments = validate_arguments(kernel, data, sample)
     return _radial_descent(
-        *arguments, step, iterations, 0, no_batches, constant, dtype, record_every=record_every, keep_path=keep_path,
+        *arguments, step, iterations, 0, no_batches, constant, record_every=record_every, keep_path=keep_path,
         progress=progress,
     )  # fmt: skip
 
@@ -144,7 +141,6 @@ def stochastic_gradient_descent(
     constant: float = 0.0,
     estimator: str = "one-sample",
     progress: Callable[[int], object] | None = None,
-    dtype: Any = np.float64,
 ) -> Descent:
     r"""Stochastic gradient descent with i.i.d. batches, paper §3–4: a step costs O(n² + nb) whatever N.
 
@@ -152,7 +148,7 @@ def stochastic_gradient_descent(
 
     Parameters
     ----------
-    kernel, data, sample, step, iterations, record_every, keep_path, constant, progress, dtype
+    kernel, data, sample, step, iterations, record_every, keep_path, constant, progress
         As in :func:`gradient_descent`. Recording R costs O(nN) each time.
     batch_size, seed
         Batches of b indices, drawn from the seed as rows of ``integers(0, N, size=(T, b))``.
@@ -196,7 +192,7 @@ def stochastic_gradient_descent(
     if estimator == "two-sample" and size < 2:
         raise ValueError(f"batch_size is {size}; the two-sample estimator needs at least 2.")
     return _radial_descent(
-        kernel, data, sample, step, iterations, size, draw, constant, dtype, first_part, record_every=record_every,
+        kernel, data, sample, step, iterations, size, draw, constant, first_part, record_every=record_every,
         keep_path=keep_path, progress=progress,
     )  # fmt: skip
 
@@ -497,16 +493,14 @@ def _radial_descent(
     batch: int,
     draw: Draw,
     constant: float,
-    dtype: Any,
     first_part: int = 0,
     **options: Any,
 ) -> Descent:
-    """The paper's descents, with their own options: two-sample estimates, single precision, a constant."""
+    """The paper's descents, with their own options: two-sample estimates, a constant."""
     rule, budget = FixedStep(step), Budget(iterations, None)
     constant = check.real("constant", constant)
-    kind = check.choice("dtype", getattr(dtype, "__name__", getattr(dtype, "name", dtype)), ("float64", "float32"))
     objective, sums = RadialSKD(kernel, data), PairSums(kernel, data, sample)
-    engine = RadialEngine(objective, sample, batch, rule.step, first_part, np.dtype(kind).type)
+    engine = RadialEngine(objective, sample, batch, rule.step, first_part)
 
     def value(now: Array) -> float:
         sums.place(now)

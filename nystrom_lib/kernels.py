@@ -139,9 +139,9 @@ class Kernel:
             slopes = np.where(values != 0.0, slopes / (2.0 * values), 0.0)
         return values.reshape(t.shape), slopes.reshape(t.shape)
 
-    def _block(self, action: int, kind: type = np.float64) -> Any:
+    def _block(self, action: int) -> Any:
         """The compiled loop that does ``action`` to a tile of pair scalars."""
-        return profiles.family_block(action, kind, self._family)
+        return profiles.family_block(action, self._family)
 
     @_finite_result
     def matrix(self, a: ArrayLike, b: ArrayLike | None = None) -> Array:
@@ -468,8 +468,8 @@ class CustomKernel(Kernel):
     def _numbers(self) -> tuple[float, ...]:
         return self.numbers
 
-    def _block(self, action: int, kind: type = np.float64) -> Any:
-        return profiles.custom_block(action, kind, self.value, self.first, self.second)
+    def _block(self, action: int) -> Any:
+        return profiles.custom_block(action, self.value, self.first, self.second)
 
     @contextmanager
     def _guard_user_kernel(self, descent: bool = False) -> Iterator[Array]:
@@ -560,7 +560,7 @@ def _try(kernel: CustomKernel, label: str, function: Any, t: float) -> float:
     try:
         result = function(t, kernel._p[1:])
     except numba.errors.NumbaError as error:
-        raise ValueError(f"{label} cannot be compiled by numba: {_reason(error)}.") from error
+        raise ValueError(f"{label} cannot be compiled by numba; it must be a scalar function of t and p.") from error
     except Exception as error:
         raise ValueError(
             f"{label} raises {type(error).__name__} ({error}) {where}; it must give a finite number."
@@ -586,13 +586,6 @@ def _compare(kernel: CustomKernel, label: str, of: str, derivative: Any, functio
             f"{label} gives {given:.6g} at the {kernel._scalar} {t:g}; it must be the derivative of {of}, which is "
             f"about {fine:.6g} there."
         )
-
-
-def _reason(error: Exception) -> str:
-    """The first line of numba's message that is neither a heading nor empty."""
-    lines = [line.strip() for line in str(error).splitlines()]
-    reasons = [line for line in lines if line and not line.startswith("Failed in nopython mode")]
-    return (reasons[0] if reasons else type(error).__name__).rstrip(".:")
 
 
 def radial_kernel(

@@ -1,6 +1,6 @@
 r"""Stochastic approximations of the gradient, paper §3: T̂₁, T̂₂, Eq. (6), Eq. (7), Remark 3.1.
 
-A batch is an array of indices into the data, drawn by :func:`nystrom_lib.stochastic.draw_batch` or by you.
+A batch is an array of indices into the data, drawn independently and uniformly: ``rng.integers(N, size=b)``.
 """
 
 from __future__ import annotations
@@ -17,43 +17,13 @@ from .kernels import Kernel
 from .radial_skd import validate_arguments
 
 __all__ = [
-    "draw_batch",
-    "estimate_T1",
-    "estimate_T2",
+    "estimates",
     "four_sample_gradient",
     "one_sample_gradient",
     "two_sample_gradient",
 ]
 
 LARGEST_BATCH = 10**8  #: largest number of indices in a batch
-
-
-def draw_batch(N: int, batch_size: int, seed: Any) -> NDArray[np.int64]:
-    """``batch_size`` indices, independent and uniform on 0, …, N − 1 (the i.i.d. sampling of paper §3).
-
-    Parameters
-    ----------
-    N
-        Number of data points.
-    batch_size
-        Number of indices, the paper's b.
-    seed
-        An integer, a ``SeedSequence``, a ``Generator``, or None for fresh entropy.
-
-    Returns
-    -------
-    array, (batch_size,)
-        The indices.
-
-    Examples
-    --------
-    >>> import nystrom_lib as nl
-    >>> nl.stochastic.draw_batch(100, 4, seed=0)
-    array([85, 63, 51, 26])
-    """
-    N = check.integer("N", N, least=1)
-    batch_size = check.integer("batch_size", batch_size, least=1, most=LARGEST_BATCH)
-    return check.generator("seed", seed).integers(0, N, size=batch_size)
 
 
 class _Estimates:
@@ -74,9 +44,11 @@ def _combine(T1_a: float, T1_b: float, T1_c: float, rest: _Estimates) -> Array:
     return 2.0 * (T1_a / rest.norm) * (T1_b / rest.norm) * rest.over_landmarks - 2.0 * (T1_c / rest.norm) * rest.T2
 
 
-@check.finite_result
-def estimate_T1(kernel: Kernel, data: ArrayLike, sample: ArrayLike, batch: ArrayLike) -> float:
-    r""":math:`\hat T_1(\mathbf X) = \frac Nb\sum_{i=1}^n\sum_{j=1}^b K^2(s_i, X_j)`, paper §3.
+def estimates(kernel: Kernel, data: ArrayLike, sample: ArrayLike, batch: ArrayLike) -> tuple[float, Array]:
+    r"""The estimates of the two sums of paper §3 from a batch, T̂₁ and T̂₂:
+
+    .. math:: \hat T_1(\mathbf X) = \frac Nb\sum_{i=1}^n\sum_{j=1}^b K^2(s_i, X_j), \qquad
+              \hat T_2^{k,l}(\mathbf X) = \frac Nb\sum_{j=1}^b\partial^{[l]}_{[s_k]_l}K^2(s_k, X_j).
 
     Parameters
     ----------
@@ -87,43 +59,18 @@ def estimate_T1(kernel: Kernel, data: ArrayLike, sample: ArrayLike, batch: Array
 
     Returns
     -------
-    float
-        The estimate.
+    float, array of shape (n, d)
+        T̂₁, and T̂₂ with a row for each landmark.
 
     Examples
     --------
     >>> import nystrom_lib as nl
-    >>> round(nl.stochastic.estimate_T1(nl.Gaussian(rho=1.0), [[0.0], [1.0]], [[0.5]], [0]), 6)
-    1.213061
+    >>> T1, T2 = nl.stochastic.estimates(nl.Gaussian(rho=1.0), [[0.0], [1.0]], [[0.5]], [0])
+    >>> round(T1, 6), T2.round(4)
+    (1.213061, array([[-2.4261]]))
     """
-    return _Estimates(*validate_arguments(kernel, data, sample), "batch", batch).T1
-
-
-@check.finite_result
-def estimate_T2(kernel: Kernel, data: ArrayLike, sample: ArrayLike, batch: ArrayLike) -> Array:
-    r""":math:`\hat T_2^{k,l}(\mathbf X) = \frac Nb\sum_{j=1}^b\partial^{[l]}_{[s_k]_l}K^2(s_k, X_j)`, shape (n, d).
-
-    The second sum of paper §3, from a batch.
-
-    Parameters
-    ----------
-    kernel, data, sample
-        As in :func:`nystrom_lib.radial_skd`.
-    batch
-        Indices into the data, repeats allowed.
-
-    Returns
-    -------
-    array, (n, d)
-        A row for each landmark.
-
-    Examples
-    --------
-    >>> import nystrom_lib as nl
-    >>> nl.stochastic.estimate_T2(nl.Gaussian(rho=1.0), [[0.0], [1.0]], [[0.5]], [0]).round(4)
-    array([[-2.4261]])
-    """
-    return _Estimates(*validate_arguments(kernel, data, sample), "batch", batch).T2
+    found = _Estimates(*validate_arguments(kernel, data, sample), "batch", batch)
+    return check.finite("T̂₁", found.T1), check.finite("T̂₂", found.T2)
 
 
 @check.finite_result
@@ -149,7 +96,7 @@ def one_sample_gradient(kernel: Kernel, data: ArrayLike, sample: ArrayLike, batc
     --------
     >>> import nystrom_lib as nl
     >>> kernel, data, sample = nl.Gaussian(rho=1.0), [[0.0], [1.0]], [[0.25]]
-    >>> nl.one_sample_gradient(kernel, data, sample, nl.stochastic.draw_batch(2, 3, seed=0)).round(4)
+    >>> nl.one_sample_gradient(kernel, data, sample, [1, 1, 1]).round(4)
     array([[-2.5296]])
     """
     one = _Estimates(*validate_arguments(kernel, data, sample), "batch", batch)

@@ -9,8 +9,8 @@ from .tiles import U, up
 
 
 @entry
-def nearest(first, count, step, X, centre, n, size, S, labels, squares):
-    """Which of n landmarks is nearest to each point, the first of several, and the squared distance to it.
+def nearest(first, count, step, X, centre, n, size, S, labels):
+    """Which of n landmarks is nearest to each point, the first of several.
 
     By panels of C points; the landmarks are in tiles of ``size``.
     """
@@ -31,7 +31,7 @@ def nearest(first, count, step, X, centre, n, size, S, labels, squares):
                     square[k] = q if closer else square[k]
                     label[k] = row + i if closer else label[k]
         for k in range(m):
-            labels[start + k], squares[start + k] = label[k], square[k]
+            labels[start + k] = label[k]
 
 
 @entry

@@ -51,7 +51,7 @@ def gather_back(t, B, b, rows, d, G, g, c):
     for l in range(0, d + 1, 2):
         for j in range(0, rows, 4):
             q, s, o = U(j * C), U(b + l * C), U(g + l * C + j)
-            a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = t.dtype.type(0.0)
+            a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = 0.0
             for k in range(U(c)):
                 x, y = B[s + k], B[s + U(C) + k]
                 u, v, w, z = t[q + k], t[q + U(C) + k], t[q + U(2 * C) + k], t[q + U(3 * C) + k]

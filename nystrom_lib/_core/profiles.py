@@ -7,7 +7,7 @@ results that a loop does not use.
 
 The other modules call a profile through a *block*, a loop over a tile of pair scalars. A block is a callback, passed as
 an argument (numba's first-class functions): so the other loops are compiled once for all kernels, and a user's kernel
-runs as fast as ours. Arithmetic is in float64, whatever the arrays hold.
+runs as fast as ours.
 """
 
 from __future__ import annotations
@@ -173,13 +173,12 @@ LENGTH = 64  #: numbers in a row of the tiles that SLOPE is applied to
 VALUE, FIRST, SECOND, TANGENT, SLOPE = range(5)
 
 
-def _signature(action: int, kind: type) -> Any:
+def _signature(action: int) -> Any:
     """The types of the arguments of a block."""
-    array, p = types.Array(numba.from_dtype(np.dtype(kind)), 1, "C"), types.Array(types.float64, 1, "C")
-    count, weight = types.intp, types.float64
+    array, count = types.float64[::1], types.intp
     if action == SLOPE:
-        return types.void(array, array, count, weight, count, array, count, count, p)
-    return types.void(*(array,) * (2 if action == TANGENT else 1), *(count,) * 4, p)
+        return types.void(array, array, count, types.float64, count, array, count, count, array)
+    return types.void(*(array,) * (2 if action == TANGENT else 1), *(count,) * 4, array)
 
 
 @inner
@@ -220,7 +219,7 @@ def _make_block(action: int, tangent: Any, squared: Any, parameters: Any, watche
                 for k in range(U(c)):
                     x, y = G[o + k], G[o + U(LENGTH) + k]
                     for i in range(U(4)):
-                        phi, first, _ = squared(np.float64(t[q + i * U(LENGTH) + k]), numbers)
+                        phi, first, _ = squared(t[q + i * U(LENGTH) + k], numbers)
                         first *= A[w + i]
                         t[q + i * U(LENGTH) + k] = first
                         x += first
@@ -236,7 +235,7 @@ def _make_block(action: int, tangent: Any, squared: Any, parameters: Any, watche
             for j in range(rows):
                 o = U(start + j * stride)
                 for k in range(U(c)):
-                    kappa, slope = tangent(np.float64(t[o + k]), numbers)
+                    kappa, slope = tangent(t[o + k], numbers)
                     t[o + k] = kappa
                     slopes[o + k] = slope
             if sound and not (finite(t, start, rows, stride, c) and finite(slopes, start, rows, stride, c)):
@@ -250,7 +249,7 @@ def _make_block(action: int, tangent: Any, squared: Any, parameters: Any, watche
             for j in range(rows):
                 o = U(start + j * stride)
                 for k in range(U(c)):
-                    t[o + k] = profile(np.float64(t[o + k]), numbers)[index]
+                    t[o + k] = profile(t[o + k], numbers)[index]
             if sound and not finite(t, start, rows, stride, c):
                 p[0] = FAILED
 
@@ -278,15 +277,15 @@ def _type_of_block(block: Block, context: Any) -> Any:
 
 
 @cache
-def family_block(action: int, kind: type, code: int) -> Any:
+def family_block(action: int, code: int) -> Any:
     """The block of a family, under a name of its own in the cache: numba may confuse equal names saved at once."""
     block = _make_block(action, *_PROFILES[code], numbers, False)
-    block.__qualname__ = f"block-{_PROFILES[code][0].__name__}-{action}-{np.dtype(kind).name}"
-    return Block(cached(lambda cache: numba.cfunc(_signature(action, kind), cache=cache, fastmath=EXACT), block))
+    block.__qualname__ = f"block-{_PROFILES[code][0].__name__}-{action}"
+    return Block(cached(lambda cache: numba.cfunc(_signature(action), cache=cache, fastmath=EXACT), block))
 
 
 @cache
-def custom_block(action: int, kind: type, *functions: Any) -> Any:
+def custom_block(action: int, *functions: Any) -> Any:
     """The block of a user's κ, κ', κ'', kept for this process; functions that raise an error give NaN."""
     kappa, first, second = (_quiet(function) for function in functions)
 
@@ -300,7 +299,7 @@ def custom_block(action: int, kind: type, *functions: Any) -> Any:
         return k * k, 2.0 * k * k1, 2.0 * (k1 * k1 + k * k2)
 
     block = _make_block(action, tangent, squared, vector, True)
-    return Block(numba.cfunc(_signature(action, kind), fastmath=EXACT)(block))
+    return Block(numba.cfunc(_signature(action), fastmath=EXACT)(block))
 
 
 def _quiet(function: Any) -> Any:

@@ -50,10 +50,10 @@ def cut(count: int, most: int) -> int:
     return int(up(-(-count // -(-count // most)), 8))
 
 
-def aligned(*shape: int, kind: type = np.float64) -> np.ndarray:
+def aligned(*shape: int) -> np.ndarray:
     """Zeros that begin on a cache line: loading a vector that straddles two lines takes twice as long."""
-    line = 64 // np.dtype(kind).itemsize
-    flat = np.zeros(math.prod(shape) + line, kind)
+    line = 8  # numbers
+    flat = np.zeros(math.prod(shape) + line)
     start = -(flat.ctypes.data // flat.itemsize) % line
     return flat[start : start + math.prod(shape)].reshape(shape)
 
@@ -65,7 +65,7 @@ def scalar_loop(together, C, radial):
     def scalars(more, A, a, B, b, c, t, o):
         a, b, o = U(a), U(b), U(o)
         for k in range(U(c)):
-            w = x = y = z = t.dtype.type(0.0)
+            w = x = y = z = 0.0
             if more:
                 w, x, y, z = t[o + k], t[o + U(C) + k], t[o + U(2 * C) + k], t[o + U(3 * C) + k]
             for i in range(U(together)):

@@ -123,7 +123,7 @@ def kmeans(kernel: Kernel, data: NDArray[Any], n: int, rng: np.random.Generator)
     tolerance = TOLERANCE * data.var(axis=0, dtype=np.float64).mean()
     for _ in range(ITERATIONS):
         before = sample
-        sample = cell_means(data, nearest(data, before)[0], before)
+        sample = cell_means(data, nearest(data, before), before)
         if np.square(sample - before).sum() <= tolerance:
             break
     return Drawn(sample, None)

@@ -155,15 +155,9 @@ class RadialEngine(PairSums, Engine):
     """The compiled descent on the radial SKD, one or two samples a batch, Eq. (5)–(7)."""
 
     def __init__(
-        self,
-        objective: RadialSKD,
-        sample: Array,
-        batch_size: int,
-        step: float,
-        first_part: int = 0,
-        kind: type = np.float64,
+        self, objective: RadialSKD, sample: Array, batch_size: int, step: float, first_part: int = 0
     ) -> None:
-        super().__init__(objective.kernel, objective.data, sample, batch_size, kind)
+        super().__init__(objective.kernel, objective.data, sample, batch_size)
         self._step, self._first_part = step, first_part
 
     def advance(self, batches: NDArray[np.int64], used: float, per_step: float) -> int:

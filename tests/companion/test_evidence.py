@@ -41,10 +41,11 @@ REMOVED: tuple[str, ...] = (
 )  # fmt: skip
 
 #: Functions whose parameters changed on purpose: a step rule no longer gets the values of the descent, `from_array`
-#: names its options, `from_file` reads no .npz archives, and `fetch_miniboone` has no settings for the transfer.
+#: names its options, `from_file` reads no .npz archives, `fetch_miniboone` has no settings for the transfer, and the
+#: paper's descents have no `dtype`.
 CHANGED: tuple[str, ...] = (
     "Adam.begin", "FixedStep.begin", "LBFGS.begin", "Momentum.begin", "datasets.fetch_miniboone", "datasets.from_array",
-    "datasets.from_file",
+    "datasets.from_file", "gradient_descent", "stochastic_gradient_descent",
 )  # fmt: skip
 
 

@@ -34,7 +34,7 @@ GOOD: dict[str, Any] = {
     "record_every": 1, "keep_path": True, "constant": 1.0, "neighbours": 3, "method": "trace", "start": "uniform",
     "estimator": "one-sample", "matrix": np.eye(4), "indices": [0, 1], "rho": 1.0, "nu": 1.5, "lengthscale": 1.0,
     "alpha": 1.0, "degree": 2, "offset": 1.0, "scale": 1.0, "beta": 0.5, "beta1": 0.5, "beta2": 0.5, "memory": 3,
-    "way": "kmeans", "a": X, "b": S, "N": 20, "count": 2, "dtype": np.float64, "progress": None,
+    "way": "kmeans", "a": X, "b": S, "N": 20, "count": 2, "progress": None,
     "points": 5, "confidence": 0.9, "columns": None, "without": (), "standardise": True, "missing": "refuse",
     "seconds": None, "best": None, "precision": "auto", "parameters": (1.0,), "constants": (1.0, 1.0, 1.0),
 }  # fmt: skip
@@ -132,14 +132,12 @@ CALLS: dict[str, tuple[Callable[..., Any], str]] = {
     "radial_skd_gradient": (nl.radial_skd_gradient, "kernel data sample"),
     "radial_skd_hessian": (nl.radial_skd_hessian, "kernel data sample"),
     "hessian_vector_product": (nl.derivatives.hessian_vector_product, "kernel data sample vector"),
-    "estimate_T1": (nl.stochastic.estimate_T1, "kernel data sample batch"),
-    "estimate_T2": (nl.stochastic.estimate_T2, "kernel data sample batch"),
+    "estimates": (nl.stochastic.estimates, "kernel data sample batch"),
     "one_sample_gradient": (nl.one_sample_gradient, "kernel data sample batch"),
     "two_sample_gradient": (nl.two_sample_gradient, "kernel data sample batch_x batch_y"),
-    "draw_batch": (nl.stochastic.draw_batch, "N batch_size seed"),
     "lipschitz_bound": (lambda kernel, data, n: nl.lipschitz_bound(kernel, data, n).L, "kernel data n"),
     "gradient_descent": (
-        nl.gradient_descent, "kernel data sample * step iterations record_every keep_path constant progress dtype",
+        nl.gradient_descent, "kernel data sample * step iterations record_every keep_path constant progress",
     ),
     "stochastic_gradient_descent": (
         nl.stochastic_gradient_descent, "kernel data sample * step iterations batch_size seed record_every estimator",

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import nystrom_lib as nl
+from nystrom_lib.descent import independent_batches
 from tests import oracle
 from tests.cases import DIMENSIONS, EVERY, close, cloud, pair
 
@@ -20,8 +21,9 @@ def test_estimators_agree_with_the_oracle(name: str, d: int) -> None:
     X, S = cloud(d, 6, 2)
     exact = oracle.Estimators(reference, X, S)
     b1, b2, b3, b4 = [0, 0, 5], [4, 1], [2, 3, 3, 1, 0], [5]
-    assert nl.stochastic.estimate_T1(kernel, X, S, b1) == pytest.approx(exact.T1(b1), rel=1e-13)
-    assert close(nl.stochastic.estimate_T2(kernel, X, S, b1), exact.T2(b1), 1e-11)
+    T1, T2 = nl.stochastic.estimates(kernel, X, S, b1)
+    assert T1 == pytest.approx(exact.T1(b1), rel=1e-13)
+    assert close(T2, exact.T2(b1), 1e-11)
     assert close(nl.one_sample_gradient(kernel, X, S, b1), exact.one(b1), 1e-11)
     assert close(nl.two_sample_gradient(kernel, X, S, b1, b2), exact.two(b1, b2), 1e-11)
     assert close(nl.stochastic.four_sample_gradient(kernel, X, S, b1, b2, b3, b4), exact.four(b1, b2, b3, b4), 1e-11)
@@ -59,20 +61,18 @@ def test_T1_and_T2_are_unbiased() -> None:
     kernel, reference = pair("gaussian")
     X, S = cloud(2, 5, 2)
     batches = list(itertools.product(range(5), repeat=2))
-    T1 = np.mean([nl.stochastic.estimate_T1(kernel, X, S, batch) for batch in batches])
-    T2 = np.mean([nl.stochastic.estimate_T2(kernel, X, S, batch) for batch in batches], axis=0)
+    T1, T2 = zip(*[nl.stochastic.estimates(kernel, X, S, batch) for batch in batches], strict=True)
     exact = oracle.Estimators(reference, X, S)
-    assert T1 == pytest.approx(exact.T1(range(5)), rel=1e-13)
-    assert close(T2, exact.T2(range(5)), 1e-12)
+    assert np.mean(T1) == pytest.approx(exact.T1(range(5)), rel=1e-13)
+    assert close(np.mean(T2, axis=0), exact.T2(range(5)), 1e-12)
 
 
 def test_batches_are_independent_uniform_indices() -> None:
     """Catches drawing without replacement, a missing last index, or a seed that is not used."""
-    batch = nl.stochastic.draw_batch(7, 70_000, 5)
+    batch, again, other = (independent_batches(7, 70_000, np.random.default_rng(seed))(1)[0] for seed in (5, 5, 6))
     assert batch.shape == (70_000,) and np.issubdtype(batch.dtype, np.integer)
     counts = np.bincount(batch, minlength=7)
     assert len(counts) == 7 and np.all(np.abs(counts - 10_000) < 5 * np.sqrt(10_000 * 6 / 7))
     repeats = np.mean(batch[1:] == batch[:-1])
     assert abs(repeats - 1 / 7) < 0.01
-    assert np.array_equal(batch, nl.stochastic.draw_batch(7, 70_000, 5))
-    assert not np.array_equal(batch, nl.stochastic.draw_batch(7, 70_000, 6))
+    assert np.array_equal(batch, again) and not np.array_equal(batch, other)

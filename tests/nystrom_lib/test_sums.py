@@ -172,23 +172,4 @@ def test_last_good_sample_across_chunks(chunk: int, monkeypatch: pytest.MonkeyPa
     assert np.array_equal(before.sample, error.sample)
 
 
-@pytest.mark.parametrize(
-    "name, sizes",
-    paired(KERNELS, [(1, 1, 1), (7, 2, 2), (15, 3, 3), (16, 16, 2), (17, 17, 3), (65, 50, 3), (449, 2, 2)]),
-)
-def test_single_precision_descents(name: str, sizes: tuple[int, int, int]) -> None:
-    """Catches vectors of 16 lanes handled as if they had eight: fewer landmarks than lanes, or a short last tile."""
-    n, d, steps = sizes
-    kernel, (X, S) = KERNELS[name], cloud(d, 97, n)
-    step, batches = sensible_step(kernel, X, S), np.random.default_rng(n).integers(0, 97, (steps, 33))
-    with nl.threads(1):  # compiled once more for single precision, which is enough for one thread
-        exact = nl.gradient_descent(kernel, X, S, step=step, iterations=steps, dtype=np.float32).sample
-        stochastic = nl.stochastic_gradient_descent(
-            kernel, X, S, step=step, iterations=steps, batches=batches, dtype=np.float32
-        ).sample
-    # Coordinates are kept to 6e-8 of their size, which is about one; a step adds as much again.
-    assert np.max(np.abs(exact - descend(kernel, X, S, step, [(None, None)] * steps))) < 1e-6
-    assert np.max(np.abs(stochastic - descend(kernel, X, S, step, [(row, row) for row in batches]))) < 1e-6
-
-
 # --- what must not matter -----------------------------------------------------------------------------------------

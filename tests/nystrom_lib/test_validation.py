@@ -25,8 +25,8 @@ FUNCTIONS: dict[str, Call] = {
     "radial_skd_hessian": lambda X, S: nl.radial_skd_hessian(KERNEL, X, S),
     "hessian_vector_product": lambda X, S: nl.derivatives.hessian_vector_product(KERNEL, X, S, np.ones((4, 2))),
     "largest_hessian_eigenvalue": lambda X, S: nl.largest_hessian_eigenvalue(KERNEL, X, S),
-    "estimate_T1": lambda X, S: nl.stochastic.estimate_T1(KERNEL, X, S, [0, 1]),
-    "estimate_T2": lambda X, S: nl.stochastic.estimate_T2(KERNEL, X, S, [0, 1]),
+    "T1": lambda X, S: nl.stochastic.estimates(KERNEL, X, S, [0, 1])[0],
+    "T2": lambda X, S: nl.stochastic.estimates(KERNEL, X, S, [0, 1])[1],
     "one_sample_gradient": lambda X, S: nl.one_sample_gradient(KERNEL, X, S, [0, 1]),
     "two_sample_gradient": lambda X, S: nl.two_sample_gradient(KERNEL, X, S, [0, 1], [2]),
     "four_sample_gradient": lambda X, S: nl.stochastic.four_sample_gradient(KERNEL, X, S, [0], [1], [2], [3]),
@@ -174,7 +174,6 @@ BAD_OPTIONS: dict[str, tuple[str, Callable[[], Any]]] = {
     "norms unknown": ("norms", lambda: nl.nystrom_errors(KERNEL, X, S, norms=("nuclear",))),
     "vector shape": ("vector", lambda: nl.derivatives.hessian_vector_product(KERNEL, X, S, np.ones(5))),
     "columns matrix": ("matrix", lambda: nl.nystrom_from_columns(np.ones((4, 3)), [0])),
-    "dtype text": ("dtype", lambda: gd(dtype="abc")),
     "start": ("start", lambda: nl.find_landmarks(KERNEL, X, 3, start="unifrom")),
     "matrix b": ("b", lambda: KERNEL.matrix(X, S[:, :1])),
 }
