@@ -18,7 +18,8 @@ import numpy as np
 import nystrom_lib as nl
 from benchmarks import machine
 from benchmarks.timing import best_of
-from companion import Experiment, paper_experiment
+from companion.experiments.config import Experiment
+from companion.experiments.paper import PAPER
 from companion.experiments.protocol import load_data
 from companion.experiments.seeds import Axis, seed_for
 from companion.results.table import Results
@@ -74,7 +75,7 @@ def costs(objective: nl.TraceError, S: Any) -> dict[str, float]:
 
 def problem(name: str) -> dict[str, Any]:
     """One problem: costs, and descents of equal seconds from five samples."""
-    experiment = paper_experiment(name)
+    experiment = PAPER[name]
     data = np.asarray(load_data(experiment).X)
     objective = nl.TraceError(experiment.kernel, data)
     direct(objective, start(experiment, data, 0), 0, 0.05)
@@ -94,7 +95,7 @@ def problem(name: str) -> dict[str, Any]:
 
 def large() -> dict[str, Any]:
     """MiniBooNE or its stand-in: the error after the paper's descent is the stored one."""
-    experiment = paper_experiment(LARGE)
+    experiment = PAPER[LARGE]
     loaded = load_data(experiment)
     data, stored = np.asarray(loaded.X), Results.load(FOLDER / f"{LARGE}.parquet")
     objective = nl.TraceError(experiment.kernel, data)

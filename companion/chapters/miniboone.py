@@ -190,7 +190,7 @@ def before_and_after(results: Results, data: Dataset) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["criterion", "before", "after"])
 
 
-def check_first_steps(stored: Results, steps: int, dataset: Dataset | None = None) -> str:
+def check_first_steps(stored: Results, steps: int) -> str:
     """Compute the first steps of repetition 0 again, compare R along them, and return what was compared.
 
     A difference beyond the tolerance raises VerificationError.
@@ -204,7 +204,7 @@ def check_first_steps(stored: Results, steps: int, dataset: Dataset | None = Non
         factors=False,
         record=experiment.record.replace(repetitions=(0,), path=False),
     )
-    curve = repetition(prepare(short, dataset, stored.constants), 0).arrays["curve"]
+    curve = repetition(prepare(short, stored.constants), 0).arrays["curve"]
     known = dict(stored.outcomes[0].arrays["curve"].T.tolist())
     pairs = [(int(t), value, known[t]) for t, value in curve.T.tolist() if t in known]
     tolerance = tolerance_for("curve", stored.constants)

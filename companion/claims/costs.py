@@ -9,7 +9,7 @@ import numpy as np
 
 import nystrom_lib as nl
 
-from ..experiments.paper import SEED, paper_experiment
+from ..experiments.paper import PAPER, SEED
 from ..experiments.protocol import load_data
 from ..results.archive import Archive
 from ..studies import costs
@@ -83,7 +83,7 @@ def direct_descent(archive: Archive) -> Iterator[Case]:
 def norms(archive: Archive) -> Iterator[Case]:
     """M2: processor seconds of the Frobenius and the spectral norm over those of the trace norm."""
     for label, name in (("bi-Gaussian", "figure-2-n50"), ("Abalone", "figure-3-rho1")):
-        experiment = paper_experiment(name)
+        experiment = PAPER[name]
         kernel, data = experiment.kernel, np.asarray(load_data(experiment).X)
         calls = costs.criteria(kernel, data, nl.uniform_sample(data, experiment.n, SEED))
         seconds = {norm: costs.seconds(calls[norm]) for norm in ("trace", "Frobenius", "spectral")}

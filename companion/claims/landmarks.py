@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..experiments.components import BiGaussian
 from ..experiments.outcome import Array
-from ..experiments.paper import paper_experiment
+from ..experiments.paper import PAPER
 from ..experiments.protocol import load_data
 from ..experiments.seeds import Axis, seed_for
 from ..results.archive import Archive
@@ -47,7 +47,7 @@ def walks(name: str, archive: Archive) -> Walks:
 
 def initial_sample(name: str, j: int) -> Array:
     """Initial sample j of an experiment."""
-    experiment = paper_experiment(name)
+    experiment = PAPER[name]
     data, seed = load_data(experiment).X, seed_for(experiment.seed, Axis.INITIAL_SAMPLE, j)
     return experiment.initial.draw(experiment.kernel, data, experiment.n, seed)
 
@@ -84,9 +84,9 @@ def movement_cases(rho: str, walked: Walks) -> Iterator[Case]:
 
 def arrangement(archive: Archive) -> Iterator[Case]:
     """B2."""
-    source = paper_experiment("figure-1").data
+    source = PAPER["figure-1"].data
     assert isinstance(source, BiGaussian)
-    data = np.asarray(load_data(paper_experiment("figure-1")).X)
+    data = np.asarray(load_data(PAPER["figure-1"]).X)
     for rho, name in FIGURES.items():
         yield from arrangement_cases(rho, walks(name, archive), data, source)
 

@@ -22,7 +22,7 @@ from ..chapters import arena, designs
 from ..checkout import RESULTS
 from ..experiments.components import GradientDescent, StochasticGradientDescent
 from ..experiments.outcome import Array
-from ..experiments.paper import paper_experiment
+from ..experiments.paper import PAPER
 from ..experiments.protocol import load_data
 from ..experiments.seeds import Axis, seed_for
 from ..results import provenance
@@ -45,7 +45,7 @@ def walk(name: str, j: int) -> Row:
 
 def path(name: str, j: int) -> Array:
     """The landmarks along the descent from initial sample j, (records, n, d)."""
-    experiment = paper_experiment(name)
+    experiment = PAPER[name]
     run = experiment.descent.descend(
         experiment.kernel,
         load_data(experiment).X,
@@ -70,7 +70,7 @@ def end_points() -> Iterator[Row]:
 
 def end_point(name: str, j: int, *, twice: bool = False, steps: int = 30_000) -> Row:
     """One descent, from initial sample j, and the Hessian where it ends."""
-    experiment = paper_experiment(name)
+    experiment = PAPER[name]
     descent = experiment.descent
     assert isinstance(descent, GradientDescent)
     kernel, data, start = experiment.kernel, np.asarray(load_data(experiment).X), initial_sample(name, j)
@@ -134,7 +134,7 @@ def settings() -> Iterator[Row]:
 
 def excess(name: str, multiple: float, j: int, best: float) -> Row:
     """E_tr − 1 after the paper's descent with another step; ``best`` is the smallest trace error of that rank."""
-    experiment = paper_experiment(name)
+    experiment = PAPER[name]
     descent = experiment.descent
     assert isinstance(descent, StochasticGradientDescent)
     kernel, data = experiment.kernel, np.asarray(load_data(experiment).X)
@@ -151,7 +151,7 @@ def excess(name: str, multiple: float, j: int, best: float) -> Row:
 
 def best_trace(name: str) -> float:
     """The smallest trace error of an experiment's rank."""
-    experiment = paper_experiment(name)
+    experiment = PAPER[name]
     return nl.best_rank_errors(experiment.kernel, np.asarray(load_data(experiment).X), experiment.n, "trace").trace
 
 

@@ -13,7 +13,7 @@ import nystrom_lib as nl
 from ..chapters import stochastic_gradients as estimators
 from ..experiments.components import StochasticGradientDescent
 from ..experiments.outcome import Array
-from ..experiments.paper import SEED, paper_experiment
+from ..experiments.paper import PAPER, SEED
 from ..experiments.protocol import load_data
 from ..experiments.seeds import Axis, seed_for
 from ..results.archive import Archive
@@ -66,7 +66,7 @@ class Setting:
 
     def load(self) -> tuple[nl.Kernel, Array, int]:
         """Kernel, data and n."""
-        experiment = paper_experiment(self.experiment)
+        experiment = PAPER[self.experiment]
         return nl.Gaussian(rho=self.rho), np.asarray(load_data(experiment).X), experiment.n
 
 
@@ -79,7 +79,7 @@ def settings() -> list[Setting]:
         ("Abalone ρ = 4", "figure-3-rho4", 2000),
         ("MAGIC", "figure-4-n100", 1000),
     ):
-        experiment = paper_experiment(name)
+        experiment = PAPER[name]
         descent = experiment.descent
         assert isinstance(descent, StochasticGradientDescent) and isinstance(experiment.kernel, nl.Gaussian)
         settings.append(Setting(label, name, experiment.kernel.rho, descent.batch_size, descent.step, iterations))

@@ -69,7 +69,7 @@ def beyond(names: tuple[str, ...], out: Path | None, work: Path | None, jobs: in
     from ..experiments.problems import BEYOND
 
     wanted, out = _wanted(names, BEYOND, only_list), out or RESULTS / "beyond"
-    _compute(wanted, out, work or WORK / "beyond", threads=jobs, known=(RESULTS, out))
+    _compute(wanted, out, work or WORK / "beyond", threads=jobs)
 
 
 @reproduce.command("arena", short_help="all methods against the clock on eight problems")
@@ -97,7 +97,7 @@ def arena(names: tuple[str, ...], few: int, out: Path | None, work: Path | None,
     budgets = {seconds: few if seconds > 1.0 else running.REPETITIONS for seconds in running.BUDGETS}
     wanted = list(running.trials(problems, budgets))
     try:
-        trials = running.hold(wanted, best, work, terms=terms, progress=True)
+        trials = running.hold(wanted, best, work, terms=terms)
     except KeyboardInterrupt:
         raise Interrupted(f"Stopped: finished trials are in {work}; the same command continues.") from None
     path = running.save(trials, out / "arena.json")

@@ -18,7 +18,6 @@ from .base import JOBS, Command, matching, table, tell
     "-k", "--repetitions", type=click.IntRange(1), default=3, show_default=True, metavar="K",
     help="Number of repetitions of each to recompute.",
 )  # fmt: skip
-@click.option("--seed", type=click.IntRange(0), metavar="S", help="Draw them at random (default: evenly spread).")
 @click.option(
     "--results", "folder", type=click.Path(exists=True, file_okay=False, path_type=Path), default=RESULTS,
     metavar="DIR", help="The folder of the results (default: the project's).",
@@ -26,7 +25,7 @@ from .base import JOBS, Command, matching, table, tell
 @click.option("--constants", is_flag=True, help="Recompute ‖K‖_F² and the best rank-n errors too (slow).")
 @JOBS
 def verify(
-    names: tuple[str, ...], repetitions: int, seed: int | None, folder: Path, constants: bool, jobs: int | None
+    names: tuple[str, ...], repetitions: int, folder: Path, constants: bool, jobs: int | None
 ) -> None:
     """Recompute some repetitions of stored results from their configurations, and compare.
 
@@ -40,8 +39,8 @@ def verify(
       nystrom verify figure-1 'figure-2*' --repetitions 10
     """
     from ..results.table import Results
-    from ..running.verifying import some_of
-    from ..running.verifying import verify as recompute
+    from ..running.stored import some_of
+    from ..running.stored import verify as recompute
 
     paths = {path.stem: path for path in without_temporary(folder.glob("*.parquet"))}
     if not paths:
@@ -51,7 +50,7 @@ def verify(
         tell(f"{name} …")
         try:
             stored = Results.load(paths[name])
-            chosen = some_of(sorted(stored.outcomes), repetitions, seed)
+            chosen = some_of(sorted(stored.outcomes), repetitions)
             comparison = recompute(stored, chosen, threads=jobs, constants=constants)
         except (CompanionError, OSError, ValueError) as error:
             tell(f"{name}: {' '.join(str(error).split())}")

@@ -16,8 +16,6 @@ from typing import Any
 
 from nystrom_lib import Gaussian
 
-from ..errors import ConfigurationError
-from ..wording import did_you_mean
 from .components import Abalone, BiGaussian, GradientDescent, Magic, MiniBooNE, StochasticGradientDescent
 from .config import Experiment, Record
 
@@ -101,36 +99,6 @@ def _paper() -> dict[str, Experiment]:
 PAPER: Mapping[str, Experiment] = MappingProxyType(_paper())
 
 
-def paper_experiment(name: str) -> Experiment:
-    """One of the paper's experiments by name.
-
-    Examples
-    --------
-    >>> from companion import paper_experiment
-    >>> paper_experiment("figure-2-n80").descent.iterations
-    1000
-    """
-    if name not in PAPER:
-        hint = did_you_mean(name, PAPER)
-        raise ConfigurationError("name", f"is {name!r}{hint}; known: {', '.join(PAPER)}.")
-    return PAPER[name]
-
-
-def figure(number: int) -> dict[str, Experiment]:
-    """The experiments of one figure, variants included, by the names they have in ``PAPER``.
-
-    Examples
-    --------
-    >>> from companion import figure
-    >>> list(figure(4))
-    ['figure-4-n100', 'figure-4-n200']
-    """
-    experiments = {name: experiment for name, experiment in PAPER.items() if name.split("-")[1] == str(number)}
-    if not experiments:
-        raise ConfigurationError("number", f"is {number!r}; it must be a whole number from 1 to 5.")
-    return experiments
-
-
 def values(number: int, name: str) -> tuple[Any, ...]:
     """The values that a setting has in the experiments of one figure, each once.
 
@@ -139,7 +107,8 @@ def values(number: int, name: str) -> tuple[Any, ...]:
     >>> values(2, "n"), values(4, "descent.iterations")
     ((20, 50, 80), (3000, 4000))
     """
-    return tuple(dict.fromkeys(map(attrgetter(name), figure(number).values())))
+    figure = [experiment for known, experiment in PAPER.items() if known.split("-")[1] == str(number)]
+    return tuple(dict.fromkeys(map(attrgetter(name), figure)))
 
 
 def value(number: int, name: str) -> Any:

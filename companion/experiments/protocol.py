@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,6 @@ import nystrom_lib as nl
 
 from ..errors import DataMismatchError
 from ..wording import FACTORS
-from . import sums
 from .components import DataSource
 from .config import Experiment
 from .outcome import Array, Outcome
@@ -34,10 +32,9 @@ class Problem:
     constants: Mapping[str, float]  #: ``squared_norm`` (‖K‖_F²) and the best rank-n errors by norm, as asked for
 
 
-def load_data(experiment: Experiment, dataset: nl.datasets.Dataset | None = None) -> nl.datasets.Dataset:
-    """The data of an experiment, unless they are given."""
-    if dataset is None:
-        dataset = load(experiment.data, experiment.seed)
+def load_data(experiment: Experiment) -> nl.datasets.Dataset:
+    """The data of an experiment, which must have enough points."""
+    dataset = load(experiment.data, experiment.seed)
     if experiment.n > dataset.N:
         raise DataMismatchError(f"n is {experiment.n}; {dataset.name} has {dataset.N} points to draw from.")
     return dataset
@@ -49,17 +46,13 @@ def load(source: DataSource, seed: int) -> nl.datasets.Dataset:
     return source.load(seed)
 
 
-def prepare(
-    experiment: Experiment,
-    dataset: nl.datasets.Dataset | None = None,
-    constants: Mapping[str, float] | None = None,
-) -> Problem:
+def prepare(experiment: Experiment, constants: Mapping[str, float] | None = None) -> Problem:
     """Everything that is done once: data, K if it is worth keeping, and the constants unless they are known."""
-    dataset, kernel, norms = load_data(experiment, dataset), experiment.kernel, experiment.norms
+    dataset, kernel, norms = load_data(experiment), experiment.kernel, experiment.norms
     keeps = set(norms) - {"trace"} and 8 * dataset.N**2 <= LARGEST_MATRIX_BYTES
     matrix = kernel.matrix(dataset.X) if keeps else None
     if constants is None:
-        constants = {"squared_norm": sums.squared_norm(kernel, dataset.X)} if experiment.constant else {}
+        constants = {"squared_norm": nl.squared_frobenius_norm(kernel, dataset.X)} if experiment.constant else {}
         if experiment.factors and norms:
             best = nl.best_rank_errors(kernel, dataset.X, experiment.n, norms=norms, matrix=matrix)
             constants = {**constants, **{norm: float(getattr(best, norm)) for norm in norms}}
@@ -94,21 +87,18 @@ def repetition(problem: Problem, j: int, progress: Callable[[int], None] | None 
         return Outcome({**numbers, "diverged_at.optimised": error.iteration})
     numbers["seconds.optimised"] = time.perf_counter() - began
     numbers |= _measured(problem, descent.sample, "optimised")
-    return Outcome(numbers, _arrays(descent) if recorded else {})
+    # The decay of R (iterations in the first row, values in the second) and the path of the landmarks.
+    arrays = {"curve": np.stack([descent.iterations.astype(float), descent.values])} if recorded else {}
+    return Outcome(numbers, arrays if descent.path is None else {**arrays, "path": descent.path})
 
 
 def _measured(problem: Problem, sample: Array, stage: str) -> dict[str, float]:
     """R, the norms of K − K̂(S), its factors and the rank of K_S."""
-    experiment, constants = problem.experiment, problem.constants
-    measured = {"R": sums.radial_skd(experiment.kernel, problem.dataset.X, sample, constants.get("squared_norm"))}
-    if experiment.norms:
-        errors = sums.nystrom_errors(experiment.kernel, problem.dataset.X, sample, experiment.norms, problem.matrix)
-        measured |= errors
-        measured |= {FACTORS[norm]: errors[norm] / constants[norm] for norm in experiment.norms if norm in constants}
+    kernel, norms = problem.experiment.kernel, problem.experiment.norms
+    X, constants = problem.dataset.X, problem.constants
+    measured = {"R": nl.radial_skd(kernel, X, sample, constants.get("squared_norm", False))}
+    if norms:
+        errors = nl.nystrom_errors(kernel, X, sample, norms, matrix=problem.matrix)
+        measured |= {name: float(getattr(errors, name)) for name in (*norms, "rank")}
+        measured |= {FACTORS[norm]: measured[norm] / constants[norm] for norm in norms if norm in constants}
     return {f"{name}.{stage}": value for name, value in measured.items()}
-
-
-def _arrays(descent: Any) -> dict[str, Array]:
-    """The decay of R (iterations in the first row, values in the second) and the path of the landmarks."""
-    arrays = {"curve": np.stack([descent.iterations.astype(float), descent.values])}
-    return arrays if descent.path is None else {**arrays, "path": descent.path}

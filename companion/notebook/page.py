@@ -152,8 +152,8 @@ class Page:
         if stored is None:
             results, name, again = self._compute(experiment), "", ""
         else:
-            results, name = stored.results, stored.name
-            again = stored.verified(recompute, self.jobs) if check is None else check(results)
+            name, results = stored
+            again = check(results) if check is not None else self._recomputed(results, recompute)
             self._stored.setdefault(_made(results), []).append(name)
         if self.folder is not None:
             file = name or f"{experiment.data.kind}-n{experiment.n}-{experiment.fingerprint[:8]}"
@@ -161,14 +161,23 @@ class Page:
         self._results.append(results)
         return results, name, again
 
+    def _recomputed(self, results: Results, count: int) -> str:
+        """Compute ``count`` stored repetitions again, raise VerificationError if they differ, and say which."""
+        from ..running.stored import some_of, verify
+
+        chosen = some_of(sorted(results.outcomes), count)
+        if chosen:
+            verify(results, chosen, threads=self.jobs).check()
+        return ", ".join(map(str, chosen)) or "none"
+
     def _compute(self, experiment: Experiment) -> Results:
         from ..running.runner import run
 
         if self.folder is not None:
             folder = self.folder / "repetitions"
-            return run(experiment, folder, threads=self.jobs, cluster=self.dask, progress=False)
+            return run(experiment, folder, threads=self.jobs, cluster=self.dask)
         with tempfile.TemporaryDirectory(prefix="nystrom-") as scratch:
-            return run(experiment, scratch, threads=self.jobs, cluster=self.dask, progress=False)
+            return run(experiment, scratch, threads=self.jobs, cluster=self.dask)
 
     # -- showing -----------------------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from ..errors import VerificationError
 from ..experiments.components import Descent, FindLandmarks, InitialSample
 from ..experiments.outcome import STAGES, TIMINGS, Array, Outcome
 from ..wording import FACTORS
-from .table import QUANTITIES, Results
+from .table import Results
 from .tolerances import Tolerance, tolerance_after_drift, tolerance_for
 
 
@@ -49,17 +49,13 @@ class Comparison:
             raise VerificationError(f"The numbers differ by more than their tolerance: {listed}.")
         return self
 
-    def __str__(self) -> str:
-        shown = self.table.drop(columns=["reason", "stored", "found"]).to_string(index=False)
-        return f"The results {'agree' if self.agree else 'DIFFER'}.\n{shown}"
-
 
 def differences(found: Mapping[int, Outcome], stored: Mapping[int, Outcome], results: Results) -> pd.DataFrame:
     """The table of a comparison of outcomes, with the tolerances that the constants of ``results`` give."""
     common = sorted(set(found) & set(stored))
     both = [outcome for j in common for outcome in (found[j], stored[j])]
     rows = []
-    for name in sorted({name for outcome in both for name in outcome.numbers}, key=_column_order):
+    for name in dict.fromkeys(name for outcome in both for name in outcome.numbers):
         quantity, _, stage = name.partition(".")
         if quantity not in TIMINGS:
             pairs = [(j, found[j].numbers.get(name, np.nan), stored[j].numbers.get(name, np.nan)) for j in common]
@@ -121,9 +117,3 @@ def _elements(j: int, found: Array | None, stored: Array | None) -> list[tuple[i
     if found is None or stored is None or found.shape != stored.shape:
         return [(j, np.nan, 0.0)]
     return [(j, float(a), float(b)) for a, b in zip(found.ravel(), stored.ravel(), strict=True)]
-
-
-def _column_order(name: str) -> tuple[int, str, int]:
-    quantity, _, stage = name.partition(".")
-    place = QUANTITIES.index(quantity) if quantity in QUANTITIES else len(QUANTITIES)
-    return place, quantity, STAGES.index(stage)

@@ -155,7 +155,7 @@ def known_best(problems: Iterable[str], results: Path) -> dict[str, float]:
 
 
 def hold(
-    chosen: Sequence[Trial], best: Mapping[str, float], folder: Path, *, terms: Terms = ALL, progress: bool = False
+    chosen: Sequence[Trial], best: Mapping[str, float], folder: Path, *, terms: Terms = ALL
 ) -> pd.DataFrame:
     """Run the trials that are not stored in the folder, one after the other, and return all; ``best`` by problem."""
     here = provenance.environment()
@@ -163,7 +163,7 @@ def hold(
     conditions = json.dumps([here["library"], here["commit"], here["dirty"], here["cpu"], *terms])
     folder = folder / hashlib.sha256(conditions.encode()).hexdigest()[:16]
     pieces = {f"{t.problem}.{t.way}.{t.budget}.{t.repetition}": t for t in chosen}
-    done = compute(partial(_tried, best, terms), pieces, folder, title="arena", unit="trial", progress=progress)
+    done = compute(partial(_tried, best, terms), pieces, folder, title="arena", unit="trial")
     return pd.DataFrame([piece.value for piece in done.values()])
 
 

@@ -61,7 +61,6 @@ def compute(
     cluster: str | None = None,
     title: str = "",
     unit: str = "piece",
-    progress: bool = True,
 ) -> dict[str, Piece]:
     """Compute the pieces that are not stored yet, store them, and return all of them.
 
@@ -80,9 +79,7 @@ def compute(
     cluster : str, optional
         The address of a Dask scheduler, whose workers then compute the pieces.
     title, unit : str
-        What the progress bar shows.
-    progress : bool
-        Show a progress bar where there is a terminal?
+        What the lines on the progress call the computation and a piece.
 
     Returns
     -------
@@ -92,19 +89,19 @@ def compute(
     found = {name: piece for name in pieces if (piece := _stored(folder, name)) is not None}
     left = {name: piece for name, piece in pieces.items() if name not in found}
     if left:
-        with Progress(len(pieces), done=len(found), unit=unit, title=title, show=progress) as bar:
-            if cluster is None:
-                arriving = _on_this_machine(function, left, threads, bar)
-            else:
-                from .cluster import on_cluster
+        progress = Progress(len(pieces), len(found), unit, title)
+        if cluster is None:
+            arriving = _on_this_machine(function, left, threads, progress)
+        else:
+            from .cluster import on_cluster
 
-                arriving = on_cluster(function, left, cluster)
-            began = time.monotonic()
-            with closed(arriving) as results:
-                for name, value, session in results:
-                    found[name] = Piece(value, session, time.monotonic() - began)
-                    store(folder, name, found[name]._asdict())
-                    bar.reach(len(found))
+            arriving = on_cluster(function, left, cluster)
+        began = time.monotonic()
+        with closed(arriving) as results:
+            for name, value, session in results:
+                found[name] = Piece(value, session, time.monotonic() - began)
+                store(folder, name, found[name]._asdict())
+                progress.reach(len(found))
     return {name: found[name] for name in pieces}
 
 

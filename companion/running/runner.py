@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from ..atomic_write import without_temporary
 from ..errors import ConfigurationError, DataMismatchError, Interrupted
-from ..experiments.config import Experiment
+from ..experiments.components import Stay, Uniform
+from ..experiments.config import Experiment, Record
 from ..experiments.outcome import Outcome
 from ..experiments.protocol import Problem, load_data, prepare, repetition
 from ..results import provenance
-from ..results.table import Results, read_provenance
+from ..results.table import Results
 from .engine import compute, count, interruptible, load, sessions, store
 
 _CONSTANTS = "_constants"
@@ -56,8 +56,6 @@ def run(
     *,
     threads: int | None = None,
     cluster: str | None = None,
-    progress: bool = True,
-    known: Iterable[Path] = (),
 ) -> Results:
     """Compute the repetitions of an experiment that are not stored yet, and return all of them.
 
@@ -74,11 +72,6 @@ def run(
         How many threads to use on this machine, by default one per core.
     cluster : str, optional
         The address of a Dask scheduler, whose workers then compute the repetitions.
-    progress : bool
-        Show a progress bar where there is a terminal?
-    known : iterable of Path
-        Folders with results. If some are of the same data, kernel and n, ‖K‖_F² and the best rank-n errors are taken
-        from them.
 
     Returns
     -------
@@ -93,9 +86,8 @@ def run(
     try:
         constants = load(place, _CONSTANTS)
         if constants is None:
-            constants = _shared_constants(experiment, dataset.sha256, known) or interruptible(
-                lambda: prepare(experiment, dataset).constants, threads
-            )
+            bare = experiment.replace(m=1, initial=Uniform(), descent=Stay(), record=Record())
+            constants = interruptible(lambda: dict(_constants(bare)), threads)
             store(place, _CONSTANTS, constants)
         pieces = compute(
             Repetition(experiment, dataset.sha256, tuple(constants.items())),
@@ -105,7 +97,6 @@ def run(
             cluster=cluster,
             title=f"{experiment.data.kind}, n = {experiment.n}",
             unit="repetition",
-            progress=progress,
         )
     except KeyboardInterrupt:
         raise Interrupted(
@@ -125,13 +116,7 @@ def run(
     )
 
 
-def _shared_constants(experiment: Experiment, sha256: str, folders: Iterable[Path]) -> dict[str, float] | None:
-    """The constants of an experiment from results of the same data, kernel and n; None if none have them all."""
-    asked = {*(experiment.norms if experiment.factors else ()), *(("squared_norm",) if experiment.constant else ())}
-    ours = experiment.to_plain()
-    for path in (path for folder in folders for path in without_temporary(folder.glob("*.parquet"))):
-        origin = read_provenance(path)
-        same = all(origin["experiment"][name] == ours[name] for name in ("kernel", "n"))
-        if same and origin["data"]["sha256"] == sha256 and asked <= set(origin["constants"]):
-            return {name: value for name, value in origin["constants"].items() if name in asked}
-    return None
+@lru_cache(maxsize=1)
+def _constants(experiment: Experiment) -> Mapping[str, float]:
+    """The constants that experiments of the same data, kernel and n share; they can cost more than the rest."""
+    return prepare(experiment).constants

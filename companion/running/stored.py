@@ -1,38 +1,25 @@
-"""Results stored at full scale: found by their experiment, and checked before they are shown."""
+"""Stored results: found by their experiment, and verified by computing some repetitions again."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
 
-from nystrom_lib.datasets import Dataset
+import numpy as np
+import pandas as pd
 
 from ..atomic_write import without_temporary
+from ..errors import ConfigurationError, VerificationError
 from ..experiments.config import Experiment
-from ..experiments.protocol import load
+from ..experiments.protocol import load, load_data, prepare, repetition
+from ..results import provenance
+from ..results.comparing import Comparison, differences, row
 from ..results.table import Results, read_provenance
-from .verifying import some_of, verify
+from .engine import interruptible
 
 
-@dataclass(frozen=True)
-class Stored:
-    """Stored results, their name, and their data."""
-
-    name: str
-    results: Results
-    dataset: Dataset
-
-    def verified(self, count: int, threads: int | None = None) -> str:
-        """Compute ``count`` repetitions again, raise VerificationError if they differ, and say which these were."""
-        if count == 0:
-            return "none"
-        chosen = some_of(sorted(self.results.outcomes), count)
-        verify(self.results, chosen, dataset=self.dataset, threads=threads).check()
-        return ", ".join(map(str, chosen))
-
-
-def find(experiment: Experiment, folder: Path) -> Stored | None:
-    """The stored results of this very experiment, or None.
+def find(experiment: Experiment, folder: Path) -> tuple[str, Results] | None:
+    """The stored results of this very experiment and their name, or None.
 
     Results of other data do not count: a stand-in and what it stands in for are one experiment on two sets of data.
 
@@ -47,7 +34,49 @@ def find(experiment: Experiment, folder: Path) -> Stored | None:
         origin = read_provenance(path)
         if origin["fingerprint"] != experiment.fingerprint:
             continue
-        results, dataset = Results.load(path), load(experiment.data, experiment.seed)
-        if results.complete and dataset.sha256 == origin["data"]["sha256"]:
-            return Stored(path.stem, results, dataset)
+        results = Results.load(path)
+        if results.complete and load(experiment.data, experiment.seed).sha256 == origin["data"]["sha256"]:
+            return path.stem, results
     return None
+
+
+def verify(
+    stored: Results, repetitions: int | Iterable[int] = 3, *, threads: int | None = None, constants: bool = False
+) -> Comparison:
+    """Compute repetitions again, from the configuration alone, and compare them with the stored ones.
+
+    Parameters
+    ----------
+    stored : Results
+        What to verify.
+    repetitions : int or iterable of int
+        Which; a number takes that many, spread evenly.
+    threads : int, optional
+        By default one per core.
+    constants : bool
+        Compute ‖K‖_F² and the best rank-n errors again as well? They can cost more than many repetitions.
+    """
+    experiment, origin, there = stored.experiment, stored.provenance["data"], sorted(stored.outcomes)
+    chosen = some_of(there, repetitions) if isinstance(repetitions, int) else sorted(set(repetitions))
+    if not chosen or not set(chosen) <= set(there):
+        raise ConfigurationError("repetitions", f"is {repetitions}; the stored ones are {there[0]} to {there[-1]}.")
+    dataset = load_data(experiment)
+    if dataset.sha256 != origin["sha256"]:
+        raise VerificationError(
+            f"The data differ: {dataset.name} has sha256 {dataset.sha256[:16]}…, the results were made from "
+            f"{origin['name']} with {origin['sha256'][:16]}…."
+        )
+    problem = prepare(experiment, None if constants else stored.constants)
+    again = interruptible(lambda: {j: repetition(problem, j) for j in chosen}, threads or provenance.cores())
+    table = differences(again, stored.outcomes, stored)
+    if constants:
+        found = problem.constants
+        rows = [row(name, "constant", [(-1, found[name], known)], stored) for name, known in stored.constants.items()]
+        table = pd.concat([pd.DataFrame(rows), table], ignore_index=True)
+    return Comparison(table)
+
+
+def some_of(there: list[int], most: int) -> list[int]:
+    """At most ``most`` of the repetitions, spread evenly from the first to the last."""
+    count = min(most, len(there))
+    return [there[place] for place in np.linspace(0, len(there) - 1, count).round().astype(int)]

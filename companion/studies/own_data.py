@@ -18,7 +18,6 @@ from ..atomic_write import write_array, write_text
 from ..choices import kernel_by_name
 from ..experiments.outcome import Array
 from ..experiments.seeds import Axis, seed_for
-from ..experiments.sums import BLOCK_ROWS
 from ..results import provenance
 from .request import Request
 
@@ -29,6 +28,8 @@ if TYPE_CHECKING:
 FULL_REPORT = 5_500
 #: Up to this many points a file is read into memory; of a larger .npy or Parquet file rows are read as needed.
 IN_MEMORY = 1_000_000
+#: Of more points than this, errors are computed block by block.
+ONE_BLOCK = 2**15
 #: Points from which errors are estimated where all would take more than about a second.
 ESTIMATED_FROM = 100_000
 #: With more landmarks than this, errors are computed from the NEIGHBOURS nearest to each point.
@@ -221,7 +222,7 @@ class Optimised:
             points = _COMPARED
         elif not self.request.exact and not exact_is_cheap(N, self.n):
             points = ESTIMATED_FROM
-        if not isinstance(X, nl.Source) and N > BLOCK_ROWS:
+        if not isinstance(X, nl.Source) and N > ONE_BLOCK:
             X = nl.open_data(X, cluster=self.cluster)
         return nl.nystrom_errors(
             self.kernel, X, sample, "trace", points=points, seed=self.request.seed,

@@ -14,11 +14,11 @@ import pytest
 from bs4 import BeautifulSoup, Tag
 
 import nystrom_lib as nl
-from companion import Results
 from companion.book import lessons
 from companion.book.extension import own_repository
 from companion.chapters import CHAPTERS
 from companion.checkout import RESULTS
+from companion.results.table import Results
 from companion.wording import number
 
 Pages = dict[str, BeautifulSoup]

@@ -62,7 +62,7 @@ def guarded(target: Callable[..., Any], *arguments: Any) -> None:
 
 def run_quietly(folder: Path, experiment: Experiment = EXPERIMENT, threads: int = 2) -> None:
     """What a child does."""
-    run(experiment, folder, threads=threads, progress=False)
+    run(experiment, folder, threads=threads)
 
 
 def slow_experiment() -> Experiment:

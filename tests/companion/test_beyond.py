@@ -12,7 +12,7 @@ from companion.checkout import RESULTS
 from companion.claims import beyond
 from companion.experiments.problems import BEYOND
 from companion.results.table import Results
-from companion.running.verifying import verify
+from companion.running.stored import verify
 from companion.wording import percent
 
 from ..lock import locked

@@ -84,8 +84,8 @@ def doomed(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Iterator[Loc
 
 
 def test_the_same_numbers_as_here_to_the_last_bit(cluster: LocalCluster, tmp_path: Path) -> None:
-    here = run(EXPERIMENT, tmp_path / "here", progress=False)
-    there = run(EXPERIMENT, tmp_path / "there", cluster=cluster.address, progress=False)
+    here = run(EXPERIMENT, tmp_path / "here")
+    there = run(EXPERIMENT, tmp_path / "there", cluster=cluster.address)
     assert checksums(there) == checksums(here)
     assert there.constants == here.constants
     (session,) = there.provenance["sessions"]
@@ -105,7 +105,7 @@ def killed_on_the_way(cluster: LocalCluster, folder: Path, victims: list[subproc
     killer = threading.Thread(target=kill)
     killer.start()
     try:
-        run(SLOWER, folder, cluster=cluster.address, progress=False)
+        run(SLOWER, folder, cluster=cluster.address)
     finally:
         killer.join()
     return counts[0]
@@ -120,7 +120,7 @@ def test_a_worker_that_dies_costs_nothing(cluster: LocalCluster, tmp_path: Path)
         client.wait_for_workers(3, timeout=60)
         assert killed_on_the_way(cluster, tmp_path / "there", [victim]) < SLOWER.m
         assert len(client.nthreads()) == 2
-    there, here = (run(SLOWER, tmp_path / name, threads=1, progress=False) for name in ("there", "here"))
+    there, here = (run(SLOWER, tmp_path / name, threads=1) for name in ("there", "here"))
     assert checksums(there) == checksums(here)
 
 
@@ -134,7 +134,7 @@ def test_a_cluster_that_is_lost_is_an_error_and_loses_nothing(
     with pytest.raises(ClusterError, match=r"^The cluster failed \(.+\); what is stored is safe, and the same call "):
         killed_on_the_way(doomed, tmp_path / "there", victims)
     stored = count(tmp_path / "there")
-    there, here = (run(SLOWER, tmp_path / name, threads=1, progress=False) for name in ("there", "here"))
+    there, here = (run(SLOWER, tmp_path / name, threads=1) for name in ("there", "here"))
     assert checksums(there) == checksums(here)
     shares = [session["repetitions"] for session in there.provenance["sessions"]]
     assert shares == [stored, SLOWER.m - stored]
@@ -206,7 +206,7 @@ def test_no_scheduler_and_no_workers(
 ) -> None:
     monkeypatch.setattr(cluster_module, "CONNECT_SECONDS", 1.0)
     with pytest.raises(ClusterError, match=r"cluster is 'tcp://127.0.0.1:1'; no Dask scheduler answers there"):
-        run(EXPERIMENT, tmp_path, cluster="tcp://127.0.0.1:1", progress=False)
+        run(EXPERIMENT, tmp_path, cluster="tcp://127.0.0.1:1")
     threads = set(threading.enumerate())
     with socket.create_server(("127.0.0.1", 0)) as silent:  # takes connections, and says nothing
         port = silent.getsockname()[1]
@@ -216,13 +216,13 @@ def test_no_scheduler_and_no_workers(
             (f"tls://127.0.0.1:{port}", r" \(TLS expects"),
         ):
             with pytest.raises(ClusterError, match=f"no Dask scheduler answers there{why}"):
-                run(EXPERIMENT, tmp_path, cluster=address, progress=False)
+                run(EXPERIMENT, tmp_path, cluster=address)
     assert set(threading.enumerate()) <= threads  # no client is left behind
     lonely = LocalCluster(tmp_path_factory.mktemp("lonely"), root)
     try:
         # An old Dask takes seconds over its first connection, and no time over the next.
         cluster_module.Client(lonely.address, set_as_default=False).close()
         with pytest.raises(ClusterError, match="its scheduler has no workers"):
-            run(EXPERIMENT, tmp_path, cluster=lonely.address, progress=False)
+            run(EXPERIMENT, tmp_path, cluster=lonely.address)
     finally:
         lonely.close()

@@ -113,7 +113,7 @@ def test_a_newer_setting_at_its_default_leaves_every_stored_result_to_be_found(
         assert isinstance(now.kernel, NewerGaussian) and now.tempered == 0.0
         assert now.fingerprint == results.provenance["fingerprint"]
         found = stored.find(now, root / "results")
-        assert found is not None and found.name == name
+        assert found is not None and found[0] == name
         for other in (now.replace(tempered=0.5), now.replace(kernel=NewerGaussian(now.kernel.rho, tapered=True))):
             assert other.fingerprint != now.fingerprint and other.series != now.series
             assert stored.find(other, root / "results") is None

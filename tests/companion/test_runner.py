@@ -37,21 +37,21 @@ SLOWER = EXPERIMENT.replace(
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    return run(EXPERIMENT, tmp_path_factory.mktemp("undisturbed"), threads=2, progress=False)
+    return run(EXPERIMENT, tmp_path_factory.mktemp("undisturbed"), threads=2)
 
 
 def test_processes_make_no_difference(undisturbed: Results, tmp_path: Path) -> None:
-    assert checksums(run(EXPERIMENT, tmp_path, threads=1, progress=False)) == checksums(undisturbed)
+    assert checksums(run(EXPERIMENT, tmp_path, threads=1)) == checksums(undisturbed)
 
 
 def test_m_makes_no_difference_and_a_run_can_be_extended(undisturbed: Results, tmp_path: Path) -> None:
-    alone = run(EXPERIMENT.replace(m=1), tmp_path, threads=2, progress=False)
+    alone = run(EXPERIMENT.replace(m=1), tmp_path, threads=2)
     assert checksums(alone) == {0: checksums(undisturbed)[0]}
-    few = run(EXPERIMENT.replace(m=7), tmp_path, threads=1, progress=False)
+    few = run(EXPERIMENT.replace(m=7), tmp_path, threads=1)
     assert [session["repetitions"] for session in few.provenance["sessions"]] == [1, 6]
-    more = run(EXPERIMENT, tmp_path, threads=1, progress=False)
+    more = run(EXPERIMENT, tmp_path, threads=1)
     assert checksums(more) == checksums(undisturbed)
-    fewer = run(EXPERIMENT.replace(m=7), tmp_path, threads=1, progress=False)
+    fewer = run(EXPERIMENT.replace(m=7), tmp_path, threads=1)
     assert fewer.checksum == few.checksum and len(fewer.table) == 14
 
 
@@ -88,7 +88,7 @@ def test_an_error_of_a_piece_is_raised_and_loses_nothing(tmp_path: Path, threads
     """Catches a finished piece that is lost, or computed twice."""
     calls, folder = tmp_path / "calls", tmp_path / "folder"
     calls.mkdir()
-    compute = partial(engine.compute, partial(double, calls), pieces(8), folder, threads=threads, progress=False)
+    compute = partial(engine.compute, partial(double, calls), pieces(8), folder, threads=threads)
     with pytest.raises(MemoryError, match="does not fit"):
         compute()
     before = engine.count(folder)
@@ -103,7 +103,7 @@ def test_an_error_of_a_piece_is_raised_and_loses_nothing(tmp_path: Path, threads
 
 
 def test_a_killed_worker_costs_time_only(tmp_path: Path) -> None:
-    found = engine.compute(partial(die_once, tmp_path), pieces(6), tmp_path / "folder", threads=2, progress=False)
+    found = engine.compute(partial(die_once, tmp_path), pieces(6), tmp_path / "folder", threads=2)
     assert (tmp_path / "died").exists()
     assert [piece.value for piece in found.values()] == list(range(6))
 
@@ -111,7 +111,7 @@ def test_a_killed_worker_costs_time_only(tmp_path: Path) -> None:
 def test_workers_that_are_always_killed_end_the_run(tmp_path: Path) -> None:
     """Catches a run that retries forever."""
     with pytest.raises(CompanionError, match=r"Worker processes were killed 3 times in a row.* Use fewer jobs\."):
-        engine.compute(die, pieces(4), tmp_path, threads=2, progress=False)
+        engine.compute(die, pieces(4), tmp_path, threads=2)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_workers_that_are_always_killed_end_the_run(tmp_path: Path) -> None:
     ids=["truncated", "empty", "changed"],
 )
 def test_a_damaged_piece_is_computed_again(tmp_path: Path, damage: Callable[[Path], Any]) -> None:
-    compute = partial(run, EXPERIMENT.replace(m=3), tmp_path, threads=1, progress=False)
+    compute = partial(run, EXPERIMENT.replace(m=3), tmp_path, threads=1)
     expected = checksums(compute())
     (path,) = tmp_path.rglob("1.piece")
     damage(path)
@@ -163,7 +163,7 @@ def test_killed_again_and_again_the_run_ends_with_the_same_table(tmp_path: Path)
         small.kill_when(process, lambda wanted=wanted: engine.count(tmp_path / "killed") >= wanted)
     there = {path: path.stat().st_mtime_ns for path in (tmp_path / "killed").rglob("*.piece")}
     assert 9 <= len(there) - 1 < SLOWER.m
-    resumed, undisturbed = (run(SLOWER, tmp_path / name, threads=1, progress=False) for name in ("killed", "once"))
+    resumed, undisturbed = (run(SLOWER, tmp_path / name, threads=1) for name in ("killed", "once"))
     assert all(path.stat().st_mtime_ns == time for path, time in there.items()), "nothing was computed twice"
     assert checksums(resumed) == checksums(undisturbed)
     pd.testing.assert_frame_equal(resumed.table.drop(columns="seconds"), undisturbed.table.drop(columns="seconds"))
@@ -176,7 +176,7 @@ INTERRUPTED = """
     from companion.errors import Interrupted
     m, threads = map(int, sys.argv[2:])
     try:
-        run(small.slow_experiment().replace(m=m), sys.argv[1], threads=threads, progress=False)
+        run(small.slow_experiment().replace(m=m), sys.argv[1], threads=threads)
     except Interrupted as stop:
         print(stop, flush=True)
         sys.exit(130)

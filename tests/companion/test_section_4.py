@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 import nystrom_lib as nl
-from companion import ConfigurationError, VerificationError, run
 from companion.chapters import abalone, bigaussian, magic, miniboone
+from companion.errors import ConfigurationError, VerificationError
 from companion.experiments.components import BiGaussian, Magic, Part, StochasticGradientDescent
 from companion.experiments.config import Experiment, Record
 from companion.experiments.paper import PAPER
 from companion.results.table import Results
+from companion.running.runner import run
 from nystrom_lib import Gaussian
 
 SMALL = Experiment(
@@ -27,7 +28,7 @@ SMALL = Experiment(
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    return run(SMALL, tmp_path_factory.mktemp("small"), progress=False)
+    return run(SMALL, tmp_path_factory.mktemp("small"))
 
 
 def test_at_the_defaults_the_chapters_are_the_paper() -> None:

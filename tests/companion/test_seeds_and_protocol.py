@@ -7,11 +7,7 @@ import pytest
 
 import nystrom_lib as nl
 from companion.errors import DataMismatchError
-from companion.experiments import sums
-from companion.experiments.components import (
-    BiGaussian,
-    GradientDescent,
-)
+from companion.experiments.components import BiGaussian, GradientDescent
 from companion.experiments.config import Record
 from companion.experiments.protocol import prepare, repetition
 from companion.experiments.seeds import Axis, seed_for
@@ -80,33 +76,6 @@ def test_a_repetition_does_not_depend_on_threads() -> None:
     assert len(found) == 1
 
 
-def test_data_in_memory() -> None:
-    dataset = nl.datasets.from_array(np.random.default_rng(0).normal(size=(40, 3)))
-    assert prepare(EXPERIMENT, dataset).dataset is dataset
-    with pytest.raises(DataMismatchError, match=r"n is 41; .* has 40 points"):
-        prepare(EXPERIMENT.replace(n=41), dataset)
-
-
-# -- block by block --------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("kernel", [nl.Gaussian(rho=2.0), nl.Polynomial(degree=2)])
-def test_sums_in_blocks_are_the_sums(monkeypatch: pytest.MonkeyPatch, kernel: nl.Kernel) -> None:
-    data = nl.datasets.bigaussian(300).X
-    sample = data[:7] + 0.01
-    monkeypatch.setattr(sums, "BLOCK_ROWS", 64)
-    assert len(sums.blocks(300)) == 5
-    squared = nl.squared_frobenius_norm(kernel, data)
-    assert sums.squared_norm(kernel, data) == pytest.approx(squared, rel=1e-13)
-    assert sums.radial_skd(kernel, data, sample, squared) == pytest.approx(
-        nl.radial_skd(kernel, data, sample), rel=1e-11
-    )
-    assert sums.radial_skd(kernel, data, sample, None) == pytest.approx(
-        nl.radial_skd(kernel, data, sample, constant=False), rel=1e-13
-    )
-    errors = sums.nystrom_errors(kernel, data, sample, ("trace",), None)
-    expected = nl.nystrom_errors(kernel, data, sample)
-    assert errors["trace"] == pytest.approx(expected.trace, rel=1e-10)
-    assert errors["rank"] == expected.rank
-    whole = sums.nystrom_errors(kernel, data, sample, ("trace", "spectral"), None)
-    assert whole["spectral"] == pytest.approx(expected.spectral, rel=1e-8)
+def test_more_landmarks_than_points_are_refused() -> None:
+    with pytest.raises(DataMismatchError, match=r"n is 201; .* has 200 points"):
+        prepare(EXPERIMENT.replace(n=201))

@@ -9,7 +9,7 @@ from companion.errors import VerificationError
 from companion.experiments.outcome import Outcome
 from companion.results.table import Results
 from companion.running.runner import run
-from companion.running.stored import find
+from companion.running.stored import find, verify
 
 from .small import EXPERIMENT
 
@@ -18,7 +18,7 @@ FIVE = EXPERIMENT.replace(m=5)
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    return run(FIVE, tmp_path_factory.mktemp("run"), threads=1, progress=False)
+    return run(FIVE, tmp_path_factory.mktemp("run"), threads=1)
 
 
 def test_they_are_found_by_what_they_are_of(results: Results, tmp_path: Path) -> None:
@@ -27,7 +27,7 @@ def test_they_are_found_by_what_they_are_of(results: Results, tmp_path: Path) ->
     results.save(tmp_path / "figure-9.parquet")
     found = find(FIVE, tmp_path)
     assert found is not None
-    assert (found.name, found.results.checksum) == ("figure-9", results.checksum)
+    assert (found[0], found[1].checksum) == ("figure-9", results.checksum)
     assert find(FIVE.replace(m=6), tmp_path) is None
     assert find(FIVE.replace(seed=6), tmp_path) is None
 
@@ -39,4 +39,4 @@ def test_a_number_that_was_changed_is_noticed(results: Results, tmp_path: Path) 
     stored = find(FIVE, tmp_path)
     assert stored is not None
     with pytest.raises(VerificationError, match=r"trace \(optimised\) of repetition 4"):
-        stored.verified(2, 1)
+        verify(stored[1], 2, threads=1).check()

@@ -175,7 +175,7 @@ def test_the_two_forces_add_up_to_the_negative_gradient():
 
 def test_R_and_the_trace_factor_are_those_of_the_samples_kept(tmp_path):
     experiment = EXPERIMENT.replace(m=1, record=Record(repetitions=(0,), every=5, path=True))
-    results = run(experiment, tmp_path, threads=1, progress=False)
+    results = run(experiment, tmp_path, threads=1)
     data = experiment.data.load(experiment.seed).X
     found, (iterations, path) = recorded_descent(1.0, results, data), results.path(0)
     kernel, last = experiment.kernel, path[-1]

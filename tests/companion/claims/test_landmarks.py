@@ -8,7 +8,7 @@ import nystrom_lib as nl
 from companion.claims import CLAIMS, Finding, landmarks, later
 from companion.claims.landmarks import Walks
 from companion.experiments.components import BiGaussian
-from companion.experiments.paper import paper_experiment
+from companion.experiments.paper import PAPER
 from tests.companion.claims import FAILS, HOLDS, IN_PART
 from tests.companion.claims.made_up import finding
 
@@ -64,7 +64,7 @@ def test_B2() -> None:
 def test_the_first_descent_is_that_of_the_figure() -> None:
     from companion.experiments.protocol import prepare, repetition
 
-    experiment = paper_experiment("figure-1-rho16").replace(norms=(), factors=False, constant=False)
+    experiment = PAPER["figure-1-rho16"].replace(norms=(), factors=False, constant=False)
     with nl.threads(1):
         path = later.path("figure-1-rho16", 0)
         np.testing.assert_array_equal(path, repetition(prepare(experiment), 0).arrays["path"])

@@ -87,7 +87,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
             seed=5,
             record=Record(repetitions=(0,), every=50, path=True),
         )
-        run(experiment, folder / "repetitions", progress=False).save(folder / f"{name}.parquet")
+        run(experiment, folder / "repetitions").save(folder / f"{name}.parquet")
     return folder
 
 

@@ -24,7 +24,7 @@ from companion.experiments.protocol import load_data
 from companion.experiments.seeds import Axis, seed_for
 from companion.results.table import Results
 from companion.results.tolerances import Tolerance, tolerance_for
-from companion.running.verifying import verify
+from companion.running.stored import verify
 from nystrom_lib import Gaussian
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -118,7 +118,7 @@ def test_the_commits_are_in_the_history() -> None:
 @pytest.mark.parametrize("name", [name for name in PAPER if name != "figure-5"])
 def test_a_handful_of_repetitions_computed_again(name: str) -> None:
     count = HANDFUL["-".join(name.split("-")[:2])]
-    verify(stored(name), chosen(name, count), dataset=dataset(name)).check()
+    verify(stored(name), chosen(name, count)).check()
 
 
 def initial_sample(name: str, j: int) -> np.ndarray:
