@@ -23,10 +23,6 @@ class ConfigurationError(CompanionError, ValueError):
         self.name = name
         self.what = what
 
-    def within(self, outer: str) -> ConfigurationError:
-        """The same error, seen from the level above."""
-        return ConfigurationError(f"{outer}.{self.name}" if self.name else outer, self.what)
-
 
 class DataMismatchError(CompanionError):
     """The data are not those that the run or the result was made from."""

@@ -12,9 +12,9 @@ import math
 import operator
 import types
 import typing
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
-from functools import cache, partial
+from functools import cache
 from typing import Any, ClassVar, Self
 
 from .errors import ConfigurationError
@@ -33,14 +33,8 @@ _WORDS = {
 class Registry(dict[str, type]):
     """The classes that may fill a slot, by the names they have in plain data.
 
-    A class is a :class:`Component` or any frozen dataclass that validates itself.
-
-    Parameters
-    ----------
-    classes : mapping of str to type
-        The classes by name.
-    newer : mapping of str to sequence of str, optional
-        Fields by the name of their class that plain data leave out at their defaults, as ``setting(newer=True)`` does.
+    A class is one of :class:`Settings` or any frozen dataclass that validates itself. ``newer`` has fields by the name
+    of their class that plain data leave out at their defaults, as ``setting(newer=True)`` does.
     """
 
     def __init__(self, classes: Mapping[str, type], newer: Mapping[str, Iterable[str]] | None = None) -> None:
@@ -60,14 +54,14 @@ class Registry(dict[str, type]):
         """The object that :meth:`to_plain` describes; an object of a known class is returned as it is."""
         if type(value) in self.values():
             return value
-        kind = value.get("kind") if isinstance(value, Mapping) else value
+        given = dict(value) if isinstance(value, Mapping) else {"kind": value}
+        kind = given.pop("kind", None)
         if not (isinstance(value, Mapping) and isinstance(kind, str) and kind in self):
             hint = did_you_mean(str(kind), self, cutoff=0.5)
             raise ConfigurationError(f"{name}.kind", f"is {kind!r}{hint}; known: {', '.join(self)}.")
-        given = {key: item for key, item in value.items() if key != "kind"}
         known = self[kind]
         if issubclass(known, Settings):
-            return _nested(known, name, given)
+            return known.nested(name, given)
         try:
             return known(**given)
         except (TypeError, ValueError) as error:
@@ -78,7 +72,7 @@ class Registry(dict[str, type]):
 class Declared:
     """Type, default, range and meaning of a setting; ``lists`` is 1 for a list, 2 for a list of lists."""
 
-    item: type
+    item: Any
     lists: int = 0
     optional: bool = False
     default: Any = None
@@ -87,17 +81,18 @@ class Declared:
     at_most: float | None = None
     choices: tuple[Any, ...] | None = None
     meaning: str = ""
+    slot: Registry | None = None
+    newer: bool = False
 
     @classmethod
-    def of(cls, hint: Any, **limits: Any) -> Declared:
+    def of(cls, hint: Any, **how: Any) -> Declared:
         """Read an annotation: int, float, bool, str or a tuple of one of them, each perhaps ``| None``."""
-        item, lists = hint, 0
-        optional = isinstance(hint, types.UnionType)
+        item, lists, optional = hint, 0, isinstance(hint, types.UnionType) and not how.get("slot")
         if optional:
             (item,) = (argument for argument in typing.get_args(hint) if argument is not type(None))
         while typing.get_origin(item) is tuple:
             item, lists = typing.get_args(item)[0], lists + 1
-        return cls(item, lists, optional, **limits)
+        return cls(item, lists, optional, **how)
 
     @property
     def allowed(self) -> str:
@@ -121,13 +116,17 @@ class Declared:
 
     def validated(self, name: str, value: Any) -> Any:
         """The value converted to the type, or ConfigurationError."""
+        if self.slot is not None:
+            return self.slot.from_plain(name, value)
+        if issubclass(self.item, Settings):
+            return value if isinstance(value, self.item) else self.item.nested(name, value)
         try:
             return None if value is None and self.optional else self._converted(value, self.lists)
         except (TypeError, ValueError, OverflowError):
             one, many = _WORDS[self.item]
             kind = f"a list of {'lists of ' * (self.lists - 1)}{many}" if self.lists else one
             allowed = ", ".join(filter(None, [kind, self.allowed, "or null" if self.optional else ""]))
-            raise ConfigurationError(name, f"is {_shown(value)}; it must be {allowed}.") from None
+            raise ConfigurationError(name, f"is {_plain(value)!r}; it must be {allowed}.") from None
 
     def _converted(self, value: Any, lists: int) -> Any:
         if lists:
@@ -166,20 +165,20 @@ def setting(default: Any = MISSING, *, slot: Registry | None = None, newer: bool
         Whether it was added after results were stored. While it has its default it is then left out of the plain form
         and of fingerprints; the default must be the behaviour before.
     **limits
-        ``above``, ``at_least``, ``at_most`` (numbers), ``choices`` (an iterable) and ``meaning`` (a few words).
+        ``above``, ``at_least``, ``at_most`` (numbers), ``choices`` (a tuple) and ``meaning`` (a few words).
     """
-    if "choices" in limits:
-        limits["choices"] = tuple(limits["choices"])
-    return field(default=default, metadata={"limits": limits, "slot": slot, "newer": newer})
+    return field(default=default, metadata={"slot": slot, "newer": newer, **limits})
 
 
 @dataclass(frozen=True)
 class Settings:
     """Validates every field when made, so that an object that exists is valid."""
 
+    kind: ClassVar[str]  #: of those that fill a slot, the name in its registry
+
     def __post_init__(self) -> None:
-        for name, read in _readers(type(self)).items():  # type: ignore[arg-type]
-            object.__setattr__(self, name, read(name, getattr(self, name)))
+        for name, declared in self.declared().items():
+            object.__setattr__(self, name, declared.validated(name, getattr(self, name)))
         try:
             self.check()
         except ValueError as error:  # of the library, which validates its own arguments
@@ -190,22 +189,19 @@ class Settings:
 
     def replace(self, **changes: Any) -> Self:
         """A copy with other values, validated like any other."""
-        refuse_unknown(changes, self.names())
         return dataclasses.replace(self, **changes)
+
+    @classmethod
+    @cache
+    def declared(cls) -> dict[str, Declared]:
+        """The type, the default and the range of each setting."""
+        hints = typing.get_type_hints(cls)
+        return {each.name: Declared.of(hints[each.name], default=each.default, **each.metadata) for each in fields(cls)}
 
     @classmethod
     def names(cls) -> list[str]:
         """The names of the settings, in order."""
-        return [each.name for each in fields(cls)]
-
-    @classmethod
-    def declared(cls) -> dict[str, Declared]:
-        """The type, the default and the range of each setting; all must be of plain types."""
-        hints = typing.get_type_hints(cls)
-        return {
-            each.name: Declared.of(hints[each.name], default=each.default, **each.metadata.get("limits", {}))
-            for each in fields(cls)
-        }
+        return list(cls.declared())
 
     def values(self) -> dict[str, Any]:
         """The settings by name."""
@@ -213,11 +209,9 @@ class Settings:
 
     def to_plain(self) -> Plain:
         """Dictionaries, lists, texts, numbers, booleans and None only."""
-        return {
-            each.name: _plain(value, each.metadata.get("slot"))
-            for each in fields(self)
-            if (value := getattr(self, each.name)) != each.default or not each.metadata.get("newer")
-        }
+        declared, values = self.declared(), self.values()
+        kept = [name for name, each in declared.items() if values[name] != each.default or not each.newer]
+        return {name: _plain(values[name], declared[name].slot) for name in kept}
 
     @classmethod
     def from_plain(cls, plain: Any) -> Self:
@@ -225,40 +219,18 @@ class Settings:
         if not isinstance(plain, Mapping):
             raise ConfigurationError("", f"{plain!r} is not a mapping of settings to values.")
         refuse_unknown(plain, cls.names())
-        for each in fields(cls):
-            if each.default is MISSING and each.name not in plain:
-                raise ConfigurationError(each.name, "is missing.")
+        for name, each in cls.declared().items():
+            if each.default is MISSING and name not in plain:
+                raise ConfigurationError(name, "is missing.")
         return cls(**plain)
 
-
-@dataclass(frozen=True)
-class Component(Settings):
-    """Settings that fill a slot, with their name in its registry."""
-
-    kind: ClassVar[str]
-
-
-@cache
-def _readers(cls: type[Settings]) -> dict[str, Callable[[str, Any], Any]]:
-    """For each field the function of name and value that validates it."""
-    hints = typing.get_type_hints(cls)
-    readers: dict[str, Callable[[str, Any], Any]] = {}
-    for each in fields(cls):
-        hint, slot = hints[each.name], each.metadata.get("slot")
-        if slot is not None:
-            readers[each.name] = slot.from_plain
-        elif isinstance(hint, type) and issubclass(hint, Settings):
-            readers[each.name] = partial(_nested, hint)
-        else:
-            readers[each.name] = Declared.of(hint, **each.metadata.get("limits", {})).validated
-    return readers
-
-
-def _nested(kind: type[Settings], name: str, value: Any) -> Settings:
-    try:
-        return value if isinstance(value, kind) else kind.from_plain(value)
-    except ConfigurationError as error:
-        raise error.within(name) from None
+    @classmethod
+    def nested(cls, name: str, plain: Any) -> Self:
+        """Read the settings that are the value of another one, which errors name as well."""
+        try:
+            return cls.from_plain(plain)
+        except ConfigurationError as error:
+            raise ConfigurationError(f"{name}.{error.name}".rstrip("."), error.what) from None
 
 
 def _plain(value: Any, slot: Registry | None = None) -> Any:
@@ -275,12 +247,6 @@ def refuse_unknown(names: Iterable[Any], known: list[str], what: str = "setting"
         if name not in known:
             hint = did_you_mean(str(name), known, cutoff=0.5)
             raise ConfigurationError(str(name), f"is not a {what}{hint}; known: {', '.join(known) or 'none'}.")
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_shown, value)) + "]"
-    return json.dumps(value) if value is None or isinstance(value, bool) else repr(value)
 
 
 def canonical_json(plain: Any) -> str:

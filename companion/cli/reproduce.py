@@ -93,11 +93,10 @@ def arena(names: tuple[str, ...], few: int, out: Path | None, work: Path | None,
     problems = matching(names, PROBLEMS, "problem")
     out, work = out or RESULTS / "beyond", work or WORK / "arena"
     began, terms = time.monotonic(), running.Terms(most)
-    best = running.known_best(problems, RESULTS) if most is None else running.best_errors(problems, terms)
     budgets = {seconds: few if seconds > 1.0 else running.REPETITIONS for seconds in running.BUDGETS}
     wanted = list(running.trials(problems, budgets))
     try:
-        trials = running.hold(wanted, best, work, terms=terms)
+        trials = running.hold(wanted, running.best_errors(problems, terms), work, terms=terms)
     except KeyboardInterrupt:
         raise Interrupted(f"Stopped: finished trials are in {work}; the same command continues.") from None
     path = running.save(trials, out / "arena.json")

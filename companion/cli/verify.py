@@ -24,9 +24,7 @@ from .base import JOBS, Command, matching, table, tell
 )  # fmt: skip
 @click.option("--constants", is_flag=True, help="Recompute ‖K‖_F² and the best rank-n errors too (slow).")
 @JOBS
-def verify(
-    names: tuple[str, ...], repetitions: int, folder: Path, constants: bool, jobs: int | None
-) -> None:
+def verify(names: tuple[str, ...], repetitions: int, folder: Path, constants: bool, jobs: int | None) -> None:
     """Recompute some repetitions of stored results from their configurations, and compare.
 
     NAMES may be patterns; without any, all results are checked. Each quantity has a tolerance with a reason: they

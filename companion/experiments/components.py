@@ -18,7 +18,7 @@ import nystrom_lib as nl
 
 from ..choices import OBJECTIVES, STARTS
 from ..errors import ConfigurationError
-from ..settings import Component, Registry, setting
+from ..settings import Registry, Settings, setting
 from .outcome import Array
 from .seeds import Axis, seed_for
 
@@ -41,12 +41,13 @@ RULES = Registry(
 
 
 @dataclass(frozen=True)
-class DataSource(Component, ABC):
-    """Where the multiset D comes from."""
+class DataSource(Settings):
+    """Where the multiset D comes from: the library's function of the same name, with the same parameters."""
 
-    @abstractmethod
     def load(self, seed: int) -> nl.datasets.Dataset:
         """The data; ``seed`` is the experiment's."""
+        dataset: nl.datasets.Dataset = getattr(nl.datasets, self.kind)(**self.values())
+        return dataset
 
 
 @dataclass(frozen=True)
@@ -76,11 +77,6 @@ class Magic(DataSource):
     clean: bool = True
     standardise: bool = True
     ddof: int = setting(0, choices=(0, 1))
-
-    def load(self, seed: int) -> nl.datasets.Dataset:
-        """Call the function of the library that has the same name and the same parameters."""
-        dataset: nl.datasets.Dataset = getattr(nl.datasets, self.kind)(**self.values())
-        return dataset
 
 
 @dataclass(frozen=True)
@@ -204,14 +200,7 @@ DATA_SOURCES[Part.kind] = Part
 
 
 def part_of(source: DataSource, N: int, size: int) -> DataSource:
-    """The source itself if all of its ``size`` points are asked for, else a part of it.
-
-    Examples
-    --------
-    >>> from companion.experiments.components import Magic
-    >>> part_of(Magic(), 18_905, 18_905).kind, part_of(Magic(), 500, 18_905).kind
-    ('magic', 'part')
-    """
+    """The source itself if all of its ``size`` points are asked for, else a part of it."""
     return source if size == N else Part(of=source, N=N)
 
 
@@ -219,12 +208,12 @@ def part_of(source: DataSource, N: int, size: int) -> DataSource:
 
 
 @dataclass(frozen=True)
-class InitialSample(Component, ABC):
+class InitialSample(Settings):
     """How S⁽⁰⁾ is chosen."""
 
-    @abstractmethod
     def draw(self, kernel: nl.Kernel, data: Array, n: int, seed: Seed) -> Array:
-        """n landmark points, a row for each."""
+        """n landmark points, a row for each, by one of the library's starts."""
+        return nl.initial_sample(kernel, data, n, getattr(self, "by", "uniform"), seed=seed)
 
 
 @dataclass(frozen=True)
@@ -233,10 +222,6 @@ class Uniform(InitialSample):
 
     kind: ClassVar[str] = "uniform"
 
-    def draw(self, kernel: nl.Kernel, data: Array, n: int, seed: Seed) -> Array:
-        """Read the chosen rows only."""
-        return np.asarray(data[np.random.default_rng(seed).choice(len(data), n, replace=False)], dtype=np.float64)
-
 
 @dataclass(frozen=True)
 class Chosen(InitialSample):
@@ -244,10 +229,6 @@ class Chosen(InitialSample):
 
     kind: ClassVar[str] = "chosen"
     by: str = setting(choices=tuple(name for name in STARTS if name != "uniform"))
-
-    def draw(self, kernel: nl.Kernel, data: Array, n: int, seed: Seed) -> Array:
-        """Call the library."""
-        return nl.initial_sample(kernel, data, n, self.by, seed=seed)
 
 
 @dataclass(frozen=True)
@@ -273,8 +254,8 @@ INITIAL_SAMPLES = Registry({each.kind: each for each in (Uniform, Chosen, Scikit
 
 
 @dataclass(frozen=True)
-class Descent(Component, ABC):
-    """A method of descent, with its objective and its rule for the step."""
+class Descent(Settings, ABC):
+    """A method of descent."""
 
     @property
     def steps(self) -> int:
@@ -323,7 +304,7 @@ class Stay(Descent):
 
     def descend(self, kernel: nl.Kernel, data: Array, start: Array, seed: Seed, **how: Any) -> nl.Descent:
         """The start."""
-        return _unrecorded(start, 0)
+        return nl.Descent(start, np.empty(0), np.empty(0, dtype=np.int64), None, 0)
 
 
 @dataclass(frozen=True)
@@ -358,11 +339,7 @@ class FindLandmarks(Descent):
         landmarks = nl.find_landmarks(
             kernel, data, len(start), seed=seed, start=start, progress=how.get("progress"), **self.values()
         )
-        return _unrecorded(landmarks.sample, landmarks.steps)
-
-
-def _unrecorded(sample: Array, steps: int) -> nl.Descent:
-    return nl.Descent(sample, np.empty(0), np.empty(0, dtype=np.int64), None, steps)
+        return nl.Descent(landmarks.sample, np.empty(0), np.empty(0, dtype=np.int64), None, landmarks.steps)
 
 
 DESCENTS = Registry({

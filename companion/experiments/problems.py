@@ -76,12 +76,8 @@ PROBLEMS: Mapping[str, Problem] = MappingProxyType(_listed())
 
 # -- what is tried ---------------------------------------------------------------------------------------------
 
-#: scikit-learn's ways to choose points, by the names they have here.
-CENTRES: Mapping[str, ScikitLearnCentres] = {
-    "KMeans": ScikitLearnCentres(by="KMeans"),
-    "MiniBatchKMeans": ScikitLearnCentres(by="MiniBatchKMeans"),
-    "BisectingKMeans": ScikitLearnCentres(by="BisectingKMeans"),
-}
+#: scikit-learn's ways to choose points.
+CENTRES = ("KMeans", "MiniBatchKMeans", "BisectingKMeans")
 #: The descents that follow a start.
 DESCENTS_FROM: Mapping[str, str] = {"radial": "radial-skd", "trace": "trace", "weighted": "weighted-skd"}
 
@@ -89,7 +85,7 @@ DESCENTS_FROM: Mapping[str, str] = {"radial": "radial-skd", "trace": "trace", "w
 def start(by: str) -> InitialSample:
     """A start by its name, the library's or scikit-learn's."""
     if by in CENTRES:
-        return CENTRES[by]
+        return ScikitLearnCentres(by=by)
     return Uniform() if by == "uniform" else Chosen(by=by)
 
 

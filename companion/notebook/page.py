@@ -100,22 +100,14 @@ class Page:
     ) -> Results:
         """The results of an experiment: stored ones, of which some are recomputed and compared, or computed now.
 
-        Parameters
-        ----------
-        experiment : Experiment
-            The experiment.
-        recompute : int
-            The number of stored repetitions to recompute.
-        about : str
-            The experiment in words, for the table at the foot.
-        check : callable, optional
-            Another check of stored results, where a repetition takes too long. It returns what was recomputed.
+        ``recompute`` is the number of stored repetitions to recompute, ``about`` names the experiment in the table at
+        the foot. Where a repetition takes too long, ``check`` checks stored results and returns what was recomputed.
         """
         results, stored, again = self._find_or_compute(experiment, recompute, check)
         origin = "stored" if stored else "computed in this run"
         if results.stand_in:
             origin += ", on a stand-in for the data"
-        self._origins.append([about or stored or experiment.data.kind, f"{experiment.m:,} {origin}", again])
+        self.add_origin(about or stored or experiment.data.kind, f"{experiment.m:,} {origin}", again)
         return results
 
     def several(
@@ -125,18 +117,17 @@ class Page:
 
         Of those with a key in ``again``, ``recompute`` stored repetitions each are recomputed.
         """
-        results, stored, checked = {}, 0, 0
-        for key, experiment in experiments.items():
-            count = recompute if key in again else 0
-            results[key], name, _ = self._find_or_compute(experiment, count)
-            if name:
-                stored, checked = stored + 1, checked + (count > 0)
-        computed = len(results) - stored
-        origins = [f"{stored} stored"] * (stored > 0) + [f"{computed} computed in this run"] * (computed > 0)
+        found = {
+            key: self._find_or_compute(experiment, recompute if key in again else 0)
+            for key, experiment in experiments.items()
+        }
+        stored = [key for key, (_, name, _) in found.items() if name]
+        checked = sum(key in again for key in stored) if recompute else 0
+        origins = {"stored": len(stored), "computed in this run": len(found) - len(stored)}
+        shown = " and ".join(f"{count} {origin}" for origin, count in origins.items() if count)
         each = max((experiment.m for experiment in experiments.values()), default=0)
-        some = f"{recompute} of each of {checked}" if checked else ""
-        self._origins.append([f"{about}: {' and '.join(origins)}", f"{each:,} each", some])
-        return results
+        self.add_origin(f"{about}: {shown}", f"{each:,} each", f"{recompute} of each of {checked}" if checked else "")
+        return {key: results for key, (results, _, _) in found.items()}
 
     def add_origin(self, what: str, repetitions: str, again: str) -> None:
         """Add a line to the table at the foot: stored results that are not those of an experiment."""
@@ -146,14 +137,14 @@ class Page:
         self, experiment: Experiment, recompute: int, check: Callable[[Results], str] | None = None
     ) -> tuple[Results, str, str]:
         """The results, the name of stored ones, and which repetitions of these were recomputed."""
-        from ..running.stored import find
+        from ..running.stored import find, recomputed
 
         stored = find(experiment, RESULTS)
         if stored is None:
             results, name, again = self._compute(experiment), "", ""
         else:
             name, results = stored
-            again = check(results) if check is not None else self._recomputed(results, recompute)
+            again = check(results) if check is not None else recomputed(results, recompute, self.jobs)
             self._stored.setdefault(_made(results), []).append(name)
         if self.folder is not None:
             file = name or f"{experiment.data.kind}-n{experiment.n}-{experiment.fingerprint[:8]}"
@@ -161,23 +152,12 @@ class Page:
         self._results.append(results)
         return results, name, again
 
-    def _recomputed(self, results: Results, count: int) -> str:
-        """Compute ``count`` stored repetitions again, raise VerificationError if they differ, and say which."""
-        from ..running.stored import some_of, verify
-
-        chosen = some_of(sorted(results.outcomes), count)
-        if chosen:
-            verify(results, chosen, threads=self.jobs).check()
-        return ", ".join(map(str, chosen)) or "none"
-
     def _compute(self, experiment: Experiment) -> Results:
         from ..running.runner import run
 
-        if self.folder is not None:
-            folder = self.folder / "repetitions"
-            return run(experiment, folder, threads=self.jobs, cluster=self.dask)
         with tempfile.TemporaryDirectory(prefix="nystrom-") as scratch:
-            return run(experiment, scratch, threads=self.jobs, cluster=self.dask)
+            folder = Path(scratch) if self.folder is None else self.folder / "repetitions"
+            return run(experiment, folder, threads=self.jobs, cluster=self.dask)
 
     # -- showing -----------------------------------------------------------------------------------------------
 

@@ -21,17 +21,11 @@ from ..checkout import ROOT
 PACKAGES = ("numpy", "scipy", "numba", "llvmlite", "scikit-learn", "pandas", "pyarrow", "dask", "distributed")
 #: The folders whose code numbers depend on.
 _CODE = ("nystrom_lib", "companion")
-#: Variables, set in hooks above all, that make git ignore the folder that it is given.
-_ELSEWHERE = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE")
 
 
 def session(**how: Any) -> dict[str, Any]:
     """Everything about this process that numbers may depend on, and ``how`` it is asked to compute."""
-    return {
-        "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        **environment(),
-        **how,
-    }
+    return {"started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), **environment(), **how}
 
 
 @cache
@@ -100,23 +94,17 @@ def blas() -> list[str]:
 
 
 def git_state(folder: Path) -> tuple[str | None, bool | None]:
-    """The commit of the repository whose top ``folder`` is, and whether either of our packages differs from it.
-
-    Else (None, None): a package installed somewhere inside another repository would carry that one's commit.
-    """
-    top = _git(folder, "rev-parse", "--show-toplevel")
-    commit = _git(folder, "rev-parse", "HEAD")
-    if top is None or commit is None or Path(top).resolve() != folder.resolve():
-        return None, None
-    if _git(folder, "ls-files", "--error-unmatch", "--", *_CODE) is None:
+    """The commit of the repository whose top ``folder`` is, and whether either of our packages differs from it."""
+    if not (folder / ".git").exists():
         return None, None
     changes = _git(folder, "status", "--porcelain", "--", *_CODE)
-    return commit, None if changes is None else bool(changes)
+    return _git(folder, "rev-parse", "HEAD"), None if changes is None else bool(changes)
 
 
 def _git(folder: Path, *arguments: str) -> str | None:
     command = ["git", "--no-optional-locks", "-C", str(folder), *arguments]
-    here = {name: value for name, value in os.environ.items() if name not in _ELSEWHERE}
+    # In a hook git has variables that would make it ignore the folder.
+    here = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
         done = subprocess.run(command, env=here, capture_output=True, text=True, timeout=10, check=False)
     except (OSError, subprocess.TimeoutExpired):

@@ -112,5 +112,4 @@ def medians_in_short(rows: Iterable[tuple[str, Results]], criteria: Sequence[str
 
 
 def _median(values: Array) -> float:
-    there = values[~np.isnan(values)]
-    return float(np.median(there)) if len(there) else np.nan
+    return float(pd.Series(values).median())  # of those that are not NaN

@@ -30,7 +30,6 @@ from ..experiments.paper import SEED
 from ..experiments.problems import CENTRES, PROBLEMS, start
 from ..experiments.seeds import Axis, seed_for
 from ..results import provenance
-from ..results.table import read_provenance
 from .engine import compute
 
 #: Of each method, with each budget.
@@ -87,8 +86,8 @@ def trials(
             yield from (Trial(problem, way, budget, j) for j in range(count) for way in DESCENTS)
 
 
-def attempt(trial: Trial, best: float, terms: Terms = ALL) -> dict[str, Any]:
-    """Seconds, steps and E_tr of a trial, given the best rank-n trace error of its problem."""
+def attempt(best: Mapping[str, float], terms: Terms, trial: Trial, _: object = None) -> dict[str, Any]:
+    """Seconds, steps and E_tr of a trial, given the best rank-n trace error of each problem."""
     kernel, data, n = _posed(trial.problem, terms)
     _warm_up(trial.problem, trial.way, terms)
     with nl.threads(1), threadpool_limits(1):
@@ -96,7 +95,7 @@ def attempt(trial: Trial, best: float, terms: Terms = ALL) -> dict[str, Any]:
         sample, steps = _landmarks(trial, kernel, data, n, terms.seed)
         seconds = time.perf_counter() - began
         error = float(nl.nystrom_errors(kernel, data, sample, ("trace",)).trace)
-    return {**asdict(trial), "seconds": seconds, "steps": steps, "E_tr": error / best}
+    return {**asdict(trial), "seconds": seconds, "steps": steps, "E_tr": error / best[trial.problem]}
 
 
 def _landmarks(trial: Trial, kernel: nl.Kernel, data: Array, n: int, number: int) -> tuple[Array, int]:
@@ -148,27 +147,15 @@ def best_errors(problems: Iterable[str], terms: Terms = ALL) -> dict[str, float]
     return errors
 
 
-def known_best(problems: Iterable[str], results: Path) -> dict[str, float]:
-    """The same from the stored results of all points."""
-    files = {problem: results / "beyond" / f"{problem}.uniform-trace.parquet" for problem in problems}
-    return {problem: float(read_provenance(file)["constants"]["trace"]) for problem, file in files.items()}
-
-
-def hold(
-    chosen: Sequence[Trial], best: Mapping[str, float], folder: Path, *, terms: Terms = ALL
-) -> pd.DataFrame:
+def hold(chosen: Sequence[Trial], best: Mapping[str, float], folder: Path, *, terms: Terms = ALL) -> pd.DataFrame:
     """Run the trials that are not stored in the folder, one after the other, and return all; ``best`` by problem."""
     here = provenance.environment()
     # Trials of other code, of another processor or on other terms are not put into one table with ours.
     conditions = json.dumps([here["library"], here["commit"], here["dirty"], here["cpu"], *terms])
     folder = folder / hashlib.sha256(conditions.encode()).hexdigest()[:16]
     pieces = {f"{t.problem}.{t.way}.{t.budget}.{t.repetition}": t for t in chosen}
-    done = compute(partial(_tried, best, terms), pieces, folder, title="arena", unit="trial")
+    done = compute(partial(attempt, best, terms), pieces, folder, title="arena", unit="trial")
     return pd.DataFrame([piece.value for piece in done.values()])
-
-
-def _tried(best: Mapping[str, float], terms: Terms, trial: Trial, _: object) -> dict[str, Any]:
-    return attempt(trial, best[trial.problem], terms)
 
 
 COLUMNS = ["problem", "way", "budget", "repetition", "seconds", "steps", "E_tr"]

@@ -76,6 +76,15 @@ def verify(
     return Comparison(table)
 
 
+def recomputed(stored: Results, count: int, threads: int | None = None) -> str:
+    """Compute ``count`` repetitions again, raise VerificationError if they differ, and say which these were."""
+    if count == 0:
+        return "none"
+    chosen = some_of(sorted(stored.outcomes), count)
+    verify(stored, chosen, threads=threads).check()
+    return ", ".join(map(str, chosen))
+
+
 def some_of(there: list[int], most: int) -> list[int]:
     """At most ``most`` of the repetitions, spread evenly from the first to the last."""
     count = min(most, len(there))

@@ -21,7 +21,7 @@ def best() -> dict[str, float]:
 @pytest.mark.parametrize("way", [*arena.ENDING, *arena.DESCENTS])
 def test_a_trial_ends_above_the_best_there_is(way: str, best: dict[str, float]) -> None:
     budget = 0.5 if way in arena.DESCENTS else None  # enough for a step, whatever else runs here
-    row = arena.attempt(arena.Trial("bigaussian-16", way, budget, 0), best["bigaussian-16"], FEW)
+    row = arena.attempt(best, FEW, arena.Trial("bigaussian-16", way, budget, 0))
     assert row["E_tr"] >= 1.0 and row["seconds"] > 0.0
     assert (row["steps"] > 0) == (way in arena.DESCENTS)
 
@@ -33,7 +33,7 @@ def test_a_stopped_run_goes_on_and_what_is_stored_reads_back(
     arena.hold(wanted[:3], best, tmp_path, terms=FEW)
     done = []
     attempt = arena.attempt
-    monkeypatch.setattr(arena, "attempt", lambda trial, *rest: done.append(trial) or attempt(trial, *rest))
+    monkeypatch.setattr(arena, "attempt", lambda *given: done.append(given[2]) or attempt(*given))
     table = arena.hold(wanted, best, tmp_path, terms=FEW)
     assert done == wanted[3:]
     read, machine = arena.load(arena.save(table, tmp_path / "arena.json"))

@@ -124,7 +124,7 @@ def test_a_newer_setting_at_its_default_leaves_every_stored_result_to_be_found(
     ("changes", "sentence"),
     [
         ({"n": 0}, "n is 0; it must be a whole number, at least 1 and at most 1,000,000"),
-        ({"n": True}, "n is true; it must be a whole number"),
+        ({"n": True}, "n is True; it must be a whole number"),
         ({"seed": -1}, "seed is -1; it must be a whole number, at least 0"),
         ({"norms": ["trace", "max"]}, "norms is .'trace', 'max'.; it must be a list of texts, each one of 'trace'"),
         ({"norms": ["spectral", "trace"]}, "norms is .*; give each once, in the order"),

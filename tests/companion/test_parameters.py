@@ -63,7 +63,7 @@ KNOWN = "known: n, rho, ns, rhos, norms, again, file, most."
     [
         ("n", "abc", f"n is 'abc'; {WHOLE}"),
         ("n", 1.5, f"n is 1.5; {WHOLE}"),
-        ("n", True, f"n is true; {WHOLE}"),
+        ("n", True, f"n is True; {WHOLE}"),
         ("n", "１０", f"n is '１０'; {WHOLE}"),
         ("n", "1,2", f"n is [1, 2]; {WHOLE}"),
         ("rho", "0", "rho is 0; it must be a number, above 0."),
