@@ -7,7 +7,6 @@ import signal
 
 import click
 
-from .base import Group
 from .chapters import list_chapters, run, sweep
 from .optimise import optimise
 from .reproduce import reproduce
@@ -27,7 +26,7 @@ Exit codes:
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
-@click.group("nystrom", cls=Group, epilog=EPILOG, context_settings=SETTINGS)
+@click.group("nystrom", epilog=EPILOG, context_settings=SETTINGS)
 @click.version_option(package_name="nystrom-lib", prog_name="nystrom")
 def nystrom() -> None:
     """Local optimisation of Nyström samples: chapters, experiments and data of arXiv 2203.13284.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -43,33 +42,14 @@ class Command(click.Command):
             raise click.ClickException(str(error)) from error
 
 
-class Group(click.Group):
-    """A group of such commands, listed in the order in which they were added."""
-
-    command_class = Command
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names of the commands."""
-        return list(self.commands)
-
-
 JOBS = click.option("--jobs", type=click.IntRange(1), metavar="N", help="Number of threads (default: one per core).")
 DASK = click.option("--dask", metavar="ADDRESS", help="Compute on this Dask cluster, e.g. tcp://10.0.0.5:8786.")
 
 
 def folder_option(name: str, help: str) -> Callable[[Function], Function]:
-    """An option for a folder; one that cannot be written to is refused."""
-
-    def writable(context: click.Context, parameter: click.Parameter, value: Path | None) -> Path | None:
-        place = value.absolute() if value else Path.cwd()
-        while value and not place.exists():
-            place = place.parent
-        if value and not (place.is_dir() and os.access(place, os.W_OK)):
-            raise click.BadParameter(f"{str(place)!r} cannot be written to.")
-        return value
-
-    kind = click.Path(file_okay=False, path_type=Path)
-    return click.option(name, type=kind, metavar="DIR", help=help, callback=writable)
+    """An option for a folder to write to."""
+    kind = click.Path(file_okay=False, writable=True, path_type=Path)
+    return click.option(name, type=kind, metavar="DIR", help=help)
 
 
 def matching(patterns: Sequence[str], known: Iterable[str], what: str) -> list[str]:

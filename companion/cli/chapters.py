@@ -7,7 +7,7 @@ import re
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -15,9 +15,6 @@ from ..atomic_write import without_temporary, write_text
 from ..errors import CompanionError, ConfigurationError, Interrupted
 from ..wording import PLAIN, duration
 from .base import DASK, JOBS, Command, folder_option, table, tell
-
-if TYPE_CHECKING:
-    from ..chapters import Chapter
 
 RUNS = Path("runs")
 
@@ -69,9 +66,8 @@ def run(
 ) -> None:
     """Run chapter NAME (or its number), by default at the paper's parameters.
 
-    Parameters are validated before anything starts. The run leaves a folder with the executed notebook, a page
-    (NAME.html), the figures, the results with their provenance, run.json and run.log. If a cell fails, the notebook up
-    to that cell is kept.
+    The run leaves a folder with the executed notebook, a page (NAME.html), the figures, the results with their
+    provenance, run.json and run.log. If a cell fails, the notebook up to that cell is kept.
 
     \b
     Examples:
@@ -107,11 +103,10 @@ def run(
 def sweep(
     name: str, pairs: tuple[str, ...], profile: str, out: Path | None, jobs: int | None, dask: str | None
 ) -> None:
-    """Run chapter NAME once for each value and print one table of all results.
+    """Run chapter NAME once for each value and print one table of all results, which is also written to sweep.csv.
 
-    All values are validated before the first run. A run that fails does not stop the others. Each run leaves a folder
-    (see nystrom run --help); the table is also written to sweep.csv. The same command with --out continues a stopped
-    sweep.
+    A run that fails does not stop the others. Each leaves a folder (see nystrom run --help). The same command with
+    --out continues a stopped sweep.
 
     \b
     Examples:
@@ -122,6 +117,7 @@ def sweep(
     import pandas as pd
 
     from ..chapters import chapter
+    from ..notebook.execute import execute, read_record
 
     this = chapter(name)
     choices = {key: _values(text) for key, text in _split(pairs).items()}
@@ -136,8 +132,10 @@ def sweep(
         label = _label(given)
         tell(f"run {place + 1} of {len(runs)}: {label}")
         target = folder / re.sub(r"[^\w.+=-]+", "_", label)
+        parameters, record = one.to_plain(), read_record(target)
         try:
-            _run_or_keep(this, one.to_plain(), target, jobs=jobs, dask=dask)
+            if record is None or (record["status"], record["parameters"]) != ("finished", parameters):
+                execute(this, parameters, target, jobs=jobs, dask=dask, resume=record is not None)
         except KeyboardInterrupt:
             raise Interrupted(f"Stopped: the same command with --out {folder} continues with {label}.") from None
         except CompanionError as error:
@@ -192,15 +190,6 @@ def _next_folder(name: str) -> Path:
         except FileExistsError:
             continue
     return folder
-
-
-def _run_or_keep(this: Chapter, parameters: dict[str, Any], folder: Path, **how: Any) -> None:
-    """Run a chapter, unless the folder holds this run finished."""
-    from ..notebook.execute import execute, read_record
-
-    record = read_record(folder)
-    if record is None or record["status"] != "finished" or record["parameters"] != parameters:
-        execute(this, parameters, folder, resume=record is not None, **how)
 
 
 def _summary(folder: Path) -> list[dict[str, Any]]:

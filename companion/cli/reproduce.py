@@ -12,7 +12,7 @@ import click
 from ..checkout import RESULTS, WORK
 from ..errors import Interrupted
 from ..wording import duration
-from .base import DASK, JOBS, Group, folder_option, matching, table, tell
+from .base import DASK, JOBS, Command, folder_option, matching, table, tell
 
 if TYPE_CHECKING:
     from ..experiments.config import Experiment
@@ -23,7 +23,7 @@ STORE = folder_option("--work", "The folder for finished repetitions (default: .
 LIST = click.option("--list", "only_list", is_flag=True, help="List the experiments and stop.")
 
 
-@click.group("reproduce", cls=Group, short_help="recompute all stored results at full scale")
+@click.group("reproduce", short_help="recompute all stored results at full scale")
 def reproduce() -> None:
     """Compute stored results at full scale. Every finished repetition is stored: after Ctrl-C or a crash the same
     command continues. NAMES may be patterns; without any, everything is computed.
@@ -37,7 +37,7 @@ def reproduce() -> None:
     """
 
 
-@reproduce.command("paper", short_help="the paper's experiments, Figures 1 to 5")
+@reproduce.command("paper", cls=Command, short_help="the paper's experiments, Figures 1 to 5")
 @NAMES
 @OUT
 @STORE
@@ -58,7 +58,7 @@ def paper(
     _compute(wanted, out or RESULTS, work or WORK / "paper", threads=jobs, cluster=dask)
 
 
-@reproduce.command("beyond", short_help="the experiments beyond the paper")
+@reproduce.command("beyond", cls=Command, short_help="the experiments beyond the paper")
 @NAMES
 @OUT
 @STORE
@@ -72,7 +72,7 @@ def beyond(names: tuple[str, ...], out: Path | None, work: Path | None, jobs: in
     _compute(wanted, out, work or WORK / "beyond", threads=jobs)
 
 
-@reproduce.command("arena", short_help="all methods against the clock on eight problems")
+@reproduce.command("arena", cls=Command, short_help="all methods against the clock on eight problems")
 @NAMES
 @click.option(
     "--long", "few", type=click.IntRange(1, 11), default=11, show_default=True, metavar="M",

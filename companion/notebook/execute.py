@@ -42,7 +42,6 @@ def execute(
     profile: str = "paper",
     jobs: int | None = None,
     dask: str | None = None,
-    progress: bool = True,
     resume: bool = False,
 ) -> Path:
     """Run a chapter into the folder ``out`` and return the executed notebook.
@@ -74,8 +73,8 @@ def execute(
     record("running")
     environment = {RUN_FOLDER: str(folder), JOBS: str(jobs or ""), DASK: dask or ""}
     try:
-        with _variables(environment), _progress_of(folder / LOG, progress):
-            run_notebook(this, settings, target, progress=progress)
+        with _variables(environment), _progress_of(folder / LOG):
+            run_notebook(this, settings, target)
     except KeyboardInterrupt:
         record("interrupted")
         raise Interrupted(f"Stopped: finished work is stored; --out {folder} --resume continues this run.") from None
@@ -90,9 +89,7 @@ def execute(
     return target
 
 
-def run_notebook(
-    this: Chapter, settings: Settings, target: Path, *, progress: bool = True, cwd: Path | None = None
-) -> NotebookNode:
+def run_notebook(this: Chapter, settings: Settings, target: Path, cwd: Path | None = None) -> NotebookNode:
     """Execute a chapter's notebook into ``target`` and clean it; ChapterError names the cell that failed.
 
     Parameters that are not the paper's are injected; ``cwd`` is the working folder of the kernel.
@@ -109,7 +106,7 @@ def run_notebook(
             kernel_name="python3",
             language="python",
             start_timeout=START_SECONDS,
-            progress_bar={"desc": this.name, "unit": " cells", "disable": not (progress and sys.stderr.isatty())},
+            progress_bar=sys.stderr.isatty(),
             record_timing=False,
             shutdown_kernel="immediate",  # after Ctrl-C the kernel would print a traceback
             cwd=None if cwd is None else str(cwd),
@@ -123,8 +120,9 @@ def run_notebook(
             f"What was executed is in {target}."
         ) from None
     except RuntimeError as error:  # of nbclient
-        reason = f"{str(error).rstrip('.')}. If memory ran out, use smaller parameters."
-        raise ChapterError(f"Chapter {this.name} stopped: {reason}") from None
+        raise ChapterError(
+            f"Chapter {this.name} stopped: {str(error).rstrip('.')}. If memory ran out, use smaller parameters."
+        ) from None
     except OSError:
         target.unlink(missing_ok=True)  # papermill empties the notebook before it writes
         raise
@@ -147,12 +145,12 @@ def _variables(values: Mapping[str, str]) -> Iterator[None]:
 
 
 @contextmanager
-def _progress_of(path: Path, show: bool) -> Iterator[None]:
+def _progress_of(path: Path) -> Iterator[None]:
     """Repeat the lines on the progress of repetitions, which the kernel logs, on standard error."""
     ended = threading.Event()
+    path.touch()
 
     def follow() -> None:
-        path.touch()
         with path.open(encoding="utf-8", errors="replace") as log:
             log.seek(0, os.SEEK_END)
             while not ended.wait(1.0):
@@ -160,15 +158,13 @@ def _progress_of(path: Path, show: bool) -> Iterator[None]:
                     if _PROGRESS in line:
                         tqdm.write(line.partition(_PROGRESS)[2].rstrip(), file=sys.stderr)
 
-    thread = threading.Thread(target=follow, daemon=True)
-    if show:
-        thread.start()
+    thread = threading.Thread(target=follow)
+    thread.start()
     try:
         yield
     finally:
         ended.set()
-        if show:
-            thread.join()
+        thread.join()
 
 
 # -- the folder of a run ---------------------------------------------------------------------------------------

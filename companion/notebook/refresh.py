@@ -21,7 +21,7 @@ from .clean import clean, notebook_text, read_notebook, tags, write_notebook
 from .execute import run_notebook
 
 
-def refresh(this: Chapter, progress: bool = True) -> list[int]:
+def refresh(this: Chapter) -> list[int]:
     """Execute the notebook of a chapter, write it if anything but times changed, and number the cells that did."""
     before, text = read_notebook(this.path), this.path.read_text(encoding="utf-8")
     with tempfile.TemporaryDirectory(prefix="nystrom-") as scratch:
@@ -32,7 +32,7 @@ def refresh(this: Chapter, progress: bool = True) -> list[int]:
                 cell.source = this.cell()
         write_notebook(notebook, draft.path)
         target = Path(scratch) / "executed" / this.file
-        after = run_notebook(draft, this.parameters(), target, progress=progress, cwd=this.folder)
+        after = run_notebook(draft, this.parameters(), target, cwd=this.folder)
     pairs = enumerate(zip(before.cells, after.cells, strict=True), start=1)
     changed = [number for number, (old, new) in pairs if _compared(old, new) != _compared(new, new)]
     if changed or text != notebook_text(clean(before)):

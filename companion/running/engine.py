@@ -17,12 +17,10 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from joblib import Parallel, delayed, parallel_config
 
@@ -37,7 +35,6 @@ logger = logging.getLogger(__name__)
 
 #: A function of a piece, which may call ``progress`` with the number of its steps. It returns what JSON can represent.
 Function = Callable[..., Any]
-Value = TypeVar("Value")
 
 #: How often in a row worker processes may be killed before the run gives up.
 ATTEMPTS = 3
@@ -163,25 +160,15 @@ def count(folder: Path) -> int:
 Arriving = Iterator[tuple[str, Any, dict[str, Any]]]
 
 
-def _on_this_machine(function: Function, left: Mapping[str, Any], threads: int, bar: Progress) -> Arriving:
+def _on_this_machine(function: Function, left: Mapping[str, Any], threads: int, progress: Progress) -> Arriving:
     jobs, each = (1, threads) if len(left) == 1 else (min(threads, len(left)), 1)
     session = provenance.session(where="here", threads={"repetitions": jobs, "each": each})
     if jobs > 1:
         for name, value in _in_processes(function, left, jobs):
             yield name, value, session
         return
-    stopped = threading.Event()
-
-    def progress(steps: int) -> None:
-        if stopped.is_set():  # after Ctrl-C nobody waits for this piece
-            raise KeyboardInterrupt
-        bar.reach(bar.done, steps)
-
-    try:
-        for name, piece in left.items():
-            yield name, interruptible(partial(function, piece, progress), each), session
-    finally:
-        stopped.set()
+    for name, piece in left.items():
+        yield *apply(name, function, piece, each, lambda steps: progress.reach(progress.done, steps)), session
 
 
 def _in_processes(function: Function, pieces: Mapping[str, Any], jobs: int) -> Iterator[tuple[str, Any]]:
@@ -208,10 +195,12 @@ def _in_processes(function: Function, pieces: Mapping[str, Any], jobs: int) -> I
             logger.warning("A worker process was killed; its piece is computed again.")
 
 
-def apply(name: str, function: Function, piece: Any, threads: int = 1) -> tuple[str, Any]:
-    """Compute one piece in a worker, without progress; return it with its name."""
+def apply(
+    name: str, function: Function, piece: Any, threads: int = 1, progress: Callable[[int], None] | None = None
+) -> tuple[str, Any]:
+    """Compute one piece and return it with its name."""
     with nl.threads(threads):
-        return name, function(piece, None)
+        return name, function(piece, progress)
 
 
 def _begin_worker(parent: int) -> None:
@@ -256,23 +245,3 @@ def closed(results: Any) -> Iterator[Any]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
             results.close()
-
-
-def interruptible(work: Callable[[], Value], threads: int) -> Value:
-    """Call ``work`` on another thread, so that Ctrl-C takes effect at once, however long a compiled call takes.
-
-    ``threads`` is the number of threads that compiled code may use in it.
-    """
-    result: Future[Value] = Future()
-
-    def task() -> None:
-        try:
-            with nl.threads(threads):
-                result.set_result(work())
-        except BaseException as error:
-            result.set_exception(error)
-
-    threading.Thread(target=task, daemon=True).start()
-    while not result.done():
-        wait([result], 0.2)  # where a signal does not end the wait, its handler runs after it
-    return result.result()

@@ -9,6 +9,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import nystrom_lib as nl
+
 from ..errors import ConfigurationError, DataMismatchError, Interrupted
 from ..experiments.components import Stay, Uniform
 from ..experiments.config import Experiment, Record
@@ -16,7 +18,7 @@ from ..experiments.outcome import Outcome
 from ..experiments.protocol import Problem, load_data, prepare, repetition
 from ..results import provenance
 from ..results.table import Results
-from .engine import compute, count, interruptible, load, sessions, store
+from .engine import compute, count, load, sessions, store
 
 _CONSTANTS = "_constants"
 
@@ -81,13 +83,14 @@ def run(
     threads = provenance.cores() if threads is None else threads
     if threads < 1:
         raise ConfigurationError("threads", f"is {threads}; it must be at least 1.")
-    dataset = interruptible(lambda: load_data(experiment), threads)
+    dataset = load_data(experiment)
     place = Path(folder) / f"{experiment.data.kind}-{experiment.series[:16]}-{dataset.sha256[:8]}"
     try:
         constants = load(place, _CONSTANTS)
         if constants is None:
-            bare = experiment.replace(m=1, initial=Uniform(), descent=Stay(), record=Record())
-            constants = interruptible(lambda: dict(_constants(bare)), threads)
+            with nl.threads(threads):
+                bare = experiment.replace(m=1, initial=Uniform(), descent=Stay(), record=Record())
+                constants = dict(_constants(bare))
             store(place, _CONSTANTS, constants)
         pieces = compute(
             Repetition(experiment, dataset.sha256, tuple(constants.items())),

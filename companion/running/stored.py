@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+import nystrom_lib as nl
+
 from ..atomic_write import without_temporary
 from ..errors import ConfigurationError, VerificationError
 from ..experiments.config import Experiment
@@ -15,7 +17,6 @@ from ..experiments.protocol import load, load_data, prepare, repetition
 from ..results import provenance
 from ..results.comparing import Comparison, differences, row
 from ..results.table import Results, read_provenance
-from .engine import interruptible
 
 
 def find(experiment: Experiment, folder: Path) -> tuple[str, Results] | None:
@@ -66,8 +67,9 @@ def verify(
             f"The data differ: {dataset.name} has sha256 {dataset.sha256[:16]}…, the results were made from "
             f"{origin['name']} with {origin['sha256'][:16]}…."
         )
-    problem = prepare(experiment, None if constants else stored.constants)
-    again = interruptible(lambda: {j: repetition(problem, j) for j in chosen}, threads or provenance.cores())
+    with nl.threads(threads or provenance.cores()):
+        problem = prepare(experiment, None if constants else stored.constants)
+        again = {j: repetition(problem, j) for j in chosen}
     table = differences(again, stored.outcomes, stored)
     if constants:
         found = problem.constants

@@ -27,8 +27,8 @@ def two_runs(small: Chapter, tmp_path_factory: pytest.TempPathFactory) -> tuple[
     """The same chapter with the paper's parameters and with others, in a folder whose name has spaces."""
     folder = tmp_path_factory.mktemp("runs with $HOME and spaces")
     return (
-        execute(small, {}, folder / "first", jobs=1, progress=False).parent,
-        execute(small, {"n": "20", "ranks": "3,4"}, folder / "second", jobs=1, progress=False).parent,
+        execute(small, {}, folder / "first", jobs=1).parent,
+        execute(small, {"n": "20", "ranks": "3,4"}, folder / "second", jobs=1).parent,
     )
 
 
@@ -51,7 +51,7 @@ def test_a_run_leaves_everything_in_its_folder(two_runs: tuple[Path, Path]) -> N
 def test_nothing_in_a_notebook_differs_from_run_to_run(
     small: Chapter, two_runs: tuple[Path, Path], tmp_path: Path
 ) -> None:
-    again = execute(small, {"n": 20, "ranks": [3, 4]}, tmp_path / "again", jobs=1, progress=False)
+    again = execute(small, {"n": 20, "ranks": [3, 4]}, tmp_path / "again", jobs=1)
     before, after = (nbformat.read(path, as_version=4) for path in (two_runs[1] / "tiny.ipynb", again))
     for notebook in (before, after):
         assert notebook.cells.pop().source == "page.foot()"
@@ -83,7 +83,7 @@ def test_the_page_of_a_run_reads_without_the_book(two_runs: tuple[Path, Path]) -
 )
 def test_a_cell_that_fails_is_named_and_what_ran_is_kept(small: Chapter, tmp_path: Path, how: str, reason: str) -> None:
     with pytest.raises(ChapterError) as caught:
-        execute(small, {"fail": how}, tmp_path / "run", jobs=1, progress=False)
+        execute(small, {"fail": how}, tmp_path / "run", jobs=1)
     assert reason in str(caught.value)
     shown = texts(tmp_path / "run" / "tiny.ipynb")
     assert "number of landmark points" in shown[0]

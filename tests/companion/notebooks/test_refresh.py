@@ -22,12 +22,12 @@ def test_a_notebook_is_renewed_once(small: Chapter) -> None:
     stale.cells[1].source = "n: int = 11"
     stale.cells[2].id = "0123abcd"
     nbformat.write(stale, small.path)
-    assert refresh(small, progress=False) == [2, 3, 4, 5, 6, 7]  # all code cells: none had been run
+    assert refresh(small) == [2, 3, 4, 5, 6, 7]  # all code cells: none had been run
     renewed = nbformat.read(small.path, as_version=4)
     assert renewed.cells[1].source == small.cell()
     assert [cell.id for cell in renewed.cells][:4] == ["tiny-0", "tiny-1", "cell-03", "tiny-3"]
     text = small.path.read_bytes()
-    assert refresh(small, progress=False) == []
+    assert refresh(small) == []
     assert small.path.read_bytes() == text, "only where and how long it ran differs, which is no reason to write"
 
 
@@ -37,5 +37,5 @@ def test_a_notebook_that_fails_is_left_as_it_was(small: Chapter) -> None:
     nbformat.write(notebook, small.path)
     text = small.path.read_bytes()
     with pytest.raises(ChapterError, match="stopped at cell 4"):
-        refresh(small, progress=False)
+        refresh(small)
     assert small.path.read_bytes() == text
