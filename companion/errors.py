@@ -24,18 +24,6 @@ class ConfigurationError(CompanionError, ValueError):
         self.what = what
 
 
-class DataMismatchError(CompanionError):
-    """The data are not those that the run or the result was made from."""
-
-
-class StoreError(CompanionError):
-    """A full disk, a folder without permission, or the like. Finished repetitions stay stored."""
-
-
-class DamagedResultsError(CompanionError):
-    """A results file that cannot be read."""
-
-
 class VerificationError(CompanionError):
     """Recomputed numbers differ from the stored ones by more than their tolerance."""
 
@@ -46,7 +34,3 @@ class ClusterError(CompanionError):
 
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C during a run; the message says what is stored and how to continue."""
-
-
-class ChapterError(CompanionError):
-    """A cell of a chapter failed; the message names it."""

@@ -1,7 +1,7 @@
 """The claims of the paper and the questions beyond it, decided by rules that were declared beforehand.
 
 ``claims.yml`` holds what was declared and our reading of each claim. The other modules compute the cases of the claims;
-:mod:`~companion.claims.base` decides them all by one rule. ``python -m companion.claims`` prints the verdicts.
+:mod:`~companion.claims.base` decides them all by one rule, and the book's page of claims shows the verdicts.
 """
 
 from __future__ import annotations
@@ -12,9 +12,7 @@ from pathlib import Path
 
 import nystrom_lib as nl
 
-from ..errors import ConfigurationError
 from ..results.archive import Archive
-from ..wording import did_you_mean
 from .base import Case, Claim, Finding, NotStored, Outcome, Rule, Verdict
 from .declared import CLAIMS, DECLARED, QUESTIONS
 
@@ -28,24 +26,11 @@ def cases_of(name: str) -> Callable[[Archive], Iterable[Case]]:
     return found
 
 
-def judge(results: str | Path | Archive, only: Iterable[str] | None = None) -> list[Verdict]:
-    """Decide claims, in the order of the paper.
-
-    Parameters
-    ----------
-    results : path or Archive
-        The stored results; a claim whose results are missing is not testable here.
-    only : iterable of str, optional
-        Names of claims; by default all.
-    """
-    asked = list(CLAIMS) if only is None else list(only)
-    for name in asked:
-        if name not in CLAIMS:
-            hint = did_you_mean(name.upper(), CLAIMS)
-            raise ConfigurationError("only", f"has {name!r}{hint}; the claims are {', '.join(CLAIMS)}.")
+def judge(results: str | Path | Archive, only: Iterable[str] = tuple(CLAIMS)) -> list[Verdict]:
+    """Decide all claims, or some by name; one whose results are not stored is not testable here."""
     archive = results if isinstance(results, Archive) else Archive(Path(results))
     with nl.threads(1):  # small problems, which several threads would only slow down
-        return [verdict(claim, archive) for claim in CLAIMS.values() if claim.id in asked]
+        return [verdict(CLAIMS[name], archive) for name in only]
 
 
 def verdict(claim: Claim, archive: Archive) -> Verdict:

@@ -7,6 +7,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+import pandas as pd
+
+from ..results.archive import Archive
 from ..wording import number
 
 
@@ -21,6 +24,14 @@ class Finding(StrEnum):
 
 class NotStored(Exception):
     """A claim needs results that are not stored; the message says which, and what computes them."""
+
+
+def later_rows(archive: Archive, claim: str) -> pd.DataFrame:
+    """The rows of a claim that takes minutes to compute, from ``results/later_checks.json``."""
+    rows = (archive.file("later_checks.json") or {}).get(claim)
+    if rows is None:
+        raise NotStored("The rows are not stored; `python -m companion.claims.later` computes them.")
+    return pd.DataFrame(rows)
 
 
 _COMPARE: Mapping[str, Callable[[float, float], bool]] = {

@@ -11,8 +11,7 @@ from ..results.archive import Archive
 from ..results.summary import Change, change, quantile, rank_correlation, spread_of
 from ..results.table import Results
 from ..wording import FACTORS
-from .base import Case
-from .rows import later_rows
+from .base import Case, later_rows
 
 _FACTORS = tuple(FACTORS.values())
 Tables = Mapping[str, Results]

@@ -14,9 +14,8 @@ from ..experiments.paper import PAPER
 from ..experiments.protocol import load_data
 from ..experiments.seeds import Axis, seed_for
 from ..results.archive import Archive
-from .base import Case
+from .base import Case, later_rows
 from .declared import CLAIMS
-from .rows import later_rows
 
 #: ρ as printed and ρ of the authors' notebook.
 FIGURES = {"ρ = 1": "figure-1", "ρ = 16": "figure-1-rho16"}

@@ -17,8 +17,7 @@ from ..experiments.paper import PAPER, SEED
 from ..experiments.protocol import load_data
 from ..experiments.seeds import Axis, seed_for
 from ..results.archive import Archive
-from .base import Case
-from .rows import later_rows
+from .base import Case, later_rows
 from .theory import Problem
 
 #: Draws for an estimated variance: its relative error is about √(2/400), or 7 %.

@@ -17,9 +17,8 @@ from ..experiments.paper import PAPER, SEED
 from ..results.archive import Archive
 from ..studies import curvature
 from ..studies import drift as counterexample
-from .base import Case
+from .base import Case, later_rows
 from .declared import CLAIMS
-from .rows import later_rows
 
 #: Below this part of ‖K‖_F² both sides of an inequality are rounding errors, and their quotient means nothing.
 _ROUNDING = 1e-10

@@ -11,7 +11,7 @@ import numpy as np
 
 import nystrom_lib as nl
 
-from ..errors import DataMismatchError
+from ..errors import CompanionError
 from ..wording import FACTORS
 from .components import DataSource
 from .config import Experiment
@@ -36,7 +36,7 @@ def load_data(experiment: Experiment) -> nl.datasets.Dataset:
     """The data of an experiment, which must have enough points."""
     dataset = load(experiment.data, experiment.seed)
     if experiment.n > dataset.N:
-        raise DataMismatchError(f"n is {experiment.n}; {dataset.name} has {dataset.N} points to draw from.")
+        raise CompanionError(f"n is {experiment.n}; {dataset.name} has {dataset.N} points to draw from.")
     return dataset
 
 

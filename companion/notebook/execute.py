@@ -20,7 +20,7 @@ from tqdm import tqdm
 
 from ..atomic_write import write_text
 from ..chapters import Chapter, chapter
-from ..errors import ChapterError, ConfigurationError, Interrupted
+from ..errors import CompanionError, ConfigurationError, Interrupted
 from ..results import provenance
 from ..settings import Plain, Settings
 from .clean import clean, read_notebook, write_notebook
@@ -47,7 +47,7 @@ def execute(
     """Run a chapter into the folder ``out`` and return the executed notebook.
 
     ``values`` are the parameters that differ from the profile's, as text or typed. A folder that holds a stopped run is
-    used with ``resume`` only; finished repetitions are then kept. If a cell fails, ChapterError names it, and the
+    used with ``resume`` only; finished repetitions are then kept. If a cell fails, CompanionError names it, and the
     notebook up to that cell is kept.
     """
     this = chapter(which) if isinstance(which, str) else which
@@ -78,7 +78,7 @@ def execute(
     except KeyboardInterrupt:
         record("interrupted")
         raise Interrupted(f"Stopped: finished work is stored; --out {folder} --resume continues this run.") from None
-    except ChapterError as error:
+    except CompanionError as error:
         record("failed", reason=str(error))
         raise
     finally:
@@ -90,7 +90,7 @@ def execute(
 
 
 def run_notebook(this: Chapter, settings: Settings, target: Path, cwd: Path | None = None) -> NotebookNode:
-    """Execute a chapter's notebook into ``target`` and clean it; ChapterError names the cell that failed.
+    """Execute a chapter's notebook into ``target`` and clean it; CompanionError names the cell that failed.
 
     Parameters that are not the paper's are injected; ``cwd`` is the working folder of the kernel.
     """
@@ -115,12 +115,12 @@ def run_notebook(this: Chapter, settings: Settings, target: Path, cwd: Path | No
     except PapermillExecutionError as error:
         number = error.cell_index + 1 - bool(values)  # papermill also counts the cell that it injects
         first = next((line.strip() for line in error.source.splitlines() if line[:1] not in ("", "#")), "")
-        raise ChapterError(
+        raise CompanionError(
             f"Chapter {this.name} stopped at cell {number} ({first}): {error.ename}: {error.evalue.rstrip('.')}. "
             f"What was executed is in {target}."
         ) from None
     except RuntimeError as error:  # of nbclient
-        raise ChapterError(
+        raise CompanionError(
             f"Chapter {this.name} stopped: {str(error).rstrip('.')}. If memory ran out, use smaller parameters."
         ) from None
     except OSError:

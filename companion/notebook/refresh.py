@@ -16,7 +16,7 @@ import click
 from nbformat import NotebookNode
 
 from ..chapters import CHAPTERS, Chapter, chapter
-from ..errors import ChapterError
+from ..errors import CompanionError
 from .clean import clean, notebook_text, read_notebook, tags, write_notebook
 from .execute import run_notebook
 
@@ -56,7 +56,7 @@ def main(names: tuple[str, ...]) -> None:
     for this in [chapter(name) for name in names] or CHAPTERS.values():
         try:
             changed = refresh(this)
-        except ChapterError as error:
+        except CompanionError as error:
             failed = True
             click.echo(f"{this.file}: left as it was. {error}", err=True)
             continue

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ..errors import DamagedResultsError
+from ..errors import CompanionError
 from .table import Results
 
 
@@ -39,7 +39,7 @@ class Archive:
         try:
             content = json.loads(file.read_text(encoding="utf-8"))
         except ValueError as error:
-            raise DamagedResultsError(f"The file {file} is damaged: {error}.") from error
+            raise CompanionError(f"The file {file} is damaged: {error}.") from error
         if not isinstance(content, dict):
-            raise DamagedResultsError(f"The file {file} is damaged: it holds no mapping.")
+            raise CompanionError(f"The file {file} is damaged: it holds no mapping.")
         return content

@@ -52,31 +52,29 @@ class Comparison:
 
 def differences(found: Mapping[int, Outcome], stored: Mapping[int, Outcome], results: Results) -> pd.DataFrame:
     """The table of a comparison of outcomes, with the tolerances that the constants of ``results`` give."""
-    common = sorted(set(found) & set(stored))
-    both = [outcome for j in common for outcome in (found[j], stored[j])]
-    rows = []
-    for name in dict.fromkeys(name for outcome in both for name in outcome.numbers):
-        quantity, _, stage = name.partition(".")
-        if quantity not in TIMINGS:
-            pairs = [(j, found[j].numbers.get(name, np.nan), stored[j].numbers.get(name, np.nan)) for j in common]
-            rows.append(row(quantity, stage, pairs, results))
-    # Where rounding errors grow, paths part long before their ends do.
-    arrays = set() if drifts(results.experiment.descent) else {name for outcome in both for name in outcome.arrays}
-    for name in sorted(arrays):
-        pairs = [pair for j in common for pair in _elements(j, found[j].arrays.get(name), stored[j].arrays.get(name))]
-        rows.append(row(name, STAGES[-1], pairs, results))
-    return pd.DataFrame(rows)
+    pairs: dict[tuple[str, str], list[tuple[int, float, float]]] = {}
+    for j in sorted(set(found) & set(stored)):
+        ours, theirs = found[j], stored[j]
+        for name in {**ours.numbers, **theirs.numbers}:
+            quantity, _, stage = name.partition(".")
+            if quantity not in TIMINGS:
+                pair = j, ours.numbers.get(name, np.nan), theirs.numbers.get(name, np.nan)
+                pairs.setdefault((quantity, stage), []).append(pair)
+        # Where rounding errors grow, paths part long before their ends do.
+        for name in {} if drifts(results.experiment.descent) else {**ours.arrays, **theirs.arrays}:
+            elements = _elements(j, ours.arrays.get(name), theirs.arrays.get(name))
+            pairs.setdefault((name, STAGES[-1]), []).extend(elements)
+    return pd.DataFrame([row(*name, each, results) for name, each in pairs.items()])
 
 
 def row(quantity: str, stage: str, pairs: list[tuple[int, float, float]], results: Results) -> dict[str, Any]:
     """One row of that table: of (repetition, found, stored) the one furthest beyond, or nearest to, what is allowed."""
     tolerance = _after_drift(quantity, stage, results) or tolerance_for(quantity, results.constants)
-    there = [pair for pair in pairs if not (np.isnan(pair[1]) and np.isnan(pair[2]))]
-    j, found, stored = max(there, key=lambda pair: tolerance.excess(pair[1], pair[2]))
+    j, found, stored = max(pairs, key=lambda pair: tolerance.excess(pair[1], pair[2]))
     return {
         "quantity": quantity,
         "stage": stage,
-        "repetitions": len({pair[0] for pair in there}),
+        "repetitions": len({pair[0] for pair in pairs}),
         "difference": abs(found - stored),
         "repetition": j,
         "found": found,
@@ -112,8 +110,6 @@ def _after_drift(quantity: str, stage: str, results: Results) -> Tolerance | Non
 
 def _elements(j: int, found: Array | None, stored: Array | None) -> list[tuple[int, float, float]]:
     """Entry by entry; an array that is missing or has another shape differs without bound."""
-    if found is None and stored is None:
-        return []
     if found is None or stored is None or found.shape != stored.shape:
         return [(j, np.nan, 0.0)]
     return [(j, float(a), float(b)) for a, b in zip(found.ravel(), stored.ravel(), strict=True)]

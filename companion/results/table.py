@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..atomic_write import atomic_write
-from ..errors import ConfigurationError, DamagedResultsError
+from ..errors import CompanionError, ConfigurationError
 from ..experiments.config import Experiment
 from ..experiments.outcome import STAGES, Array, Outcome
 from ..settings import canonical_json
@@ -157,11 +157,11 @@ class Results:
             version, results = stamp["format"], cls(_outcomes(table, stamp["provenance"]), stamp["provenance"])
             intact = version != FORMAT or results._seal() == stamp["seal"]
         except (OSError, KeyError, ValueError, TypeError, pa.ArrowException) as error:
-            raise DamagedResultsError(f"The results file {path} is damaged or not one of ours ({error!r}).") from error
+            raise CompanionError(f"The results file {path} is damaged or not one of ours ({error!r}).") from error
         if not intact:
-            raise DamagedResultsError(f"The results file {path} is damaged: it fails its checksum.")
+            raise CompanionError(f"The results file {path} is damaged: it fails its checksum.")
         if version != FORMAT:
-            raise DamagedResultsError(f"The results file {path} has format {version}; this version reads {FORMAT}.")
+            raise CompanionError(f"The results file {path} has format {version}; this version reads {FORMAT}.")
         return results
 
 

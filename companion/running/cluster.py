@@ -32,8 +32,8 @@ def on_cluster(function: Function, pieces: Mapping[str, Any], address: str) -> A
     """Compute pieces on the workers of a cluster, on one thread each; a single piece has all threads of its worker."""
     with connection(address) as client, _watched(client) as lost:
         shared = {"repetitions": min(len(pieces), sum(client.nthreads().values())), "each": 1}
-        machines = sorted(set(client.run(_machine).values()))
-        session = provenance.session(where="cluster", threads=shared, workers=machines)
+        workers = sorted(set(client.run(_machine).values()))
+        session = provenance.session(where="cluster", threads=shared, workers=workers)
         try:
             # Not by joblib's Dask backend, which computes in this process if the cluster has one thread only.
             alone = len(pieces) == 1
@@ -105,18 +105,14 @@ async def _answers(address: str) -> None:
 
 
 def _check_versions(client: Client, address: str) -> None:
-    here = _version()
+    here = provenance.version("nystrom-lib")
     try:
-        there = client.run(_version)
+        there = client.run(provenance.version, "nystrom-lib")
     except Exception as error:
         raise ClusterError(f"cluster is {address!r}; its workers cannot import nystrom_lib ({error}).") from error
-    other = sorted({version for version in there.values() if version != here})
+    other = sorted({str(version) for version in there.values() if version != here})
     if other:
         raise ClusterError(f"cluster is {address!r}; its workers have nystrom_lib {', '.join(other)}, here is {here}.")
-
-
-def _version() -> str:
-    return provenance.version("nystrom-lib") or "unknown"
 
 
 def _machine() -> str:

@@ -27,7 +27,7 @@ from joblib import Parallel, delayed, parallel_config
 import nystrom_lib as nl
 
 from ..atomic_write import atomic_write
-from ..errors import CompanionError, StoreError
+from ..errors import CompanionError
 from ..results import provenance
 from .progress import Progress
 
@@ -61,27 +61,10 @@ def compute(
 ) -> dict[str, Piece]:
     """Compute the pieces that are not stored yet, store them, and return all of them.
 
-    Several pieces are computed at a time, on one thread each; a single piece has all the threads to itself.
-
-    Parameters
-    ----------
-    function : callable
-        Computes a piece. Workers import it by its name.
-    pieces : mapping of str to object
-        The argument of each piece, by a name that can be the name of a file.
-    folder : Path
-        Where the results are stored.
-    threads : int
-        How many threads to use on this machine.
-    cluster : str, optional
-        The address of a Dask scheduler, whose workers then compute the pieces.
-    title, unit : str
-        What the lines on the progress call the computation and a piece.
-
-    Returns
-    -------
-    dict
-        The pieces by name, in the order of ``pieces``.
+    ``function``, which workers import by its name, is called with the argument of each piece; ``pieces`` has these by
+    names that can be names of files. Several pieces are computed at a time, on one thread each; a single piece has all
+    ``threads`` of this machine to itself. ``cluster`` is the address of a Dask scheduler, whose workers then compute
+    the pieces. The lines on the progress call the computation ``title`` and a piece ``unit``.
     """
     found = {name: piece for name in pieces if (piece := _stored(folder, name)) is not None}
     left = {name: piece for name, piece in pieces.items() if name not in found}
@@ -126,7 +109,7 @@ def store(folder: Path, name: str, value: Any) -> None:
         # Not synchronised, which can take longer than a piece: after a crash of the machine the checksum finds damage.
         atomic_write(folder / f"{name}{_SUFFIX}", lambda part: part.write_bytes(content), sync=False)
     except OSError as error:
-        raise StoreError(
+        raise CompanionError(
             f"Nothing can be written to {folder} ({error.strerror}). What is stored is safe, and the same call "
             "continues from there."
         ) from error

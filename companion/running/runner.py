@@ -11,7 +11,7 @@ from typing import Any
 
 import nystrom_lib as nl
 
-from ..errors import ConfigurationError, DataMismatchError, Interrupted
+from ..errors import CompanionError, ConfigurationError, Interrupted
 from ..experiments.components import Stay, Uniform
 from ..experiments.config import Experiment, Record
 from ..experiments.outcome import Outcome
@@ -36,7 +36,7 @@ class Repetition:
         with _lock:
             problem = _prepared(self.experiment)
         if problem.dataset.sha256 != self.sha256:
-            raise DataMismatchError(
+            raise CompanionError(
                 f"A worker loads {problem.dataset.name} with sha256 {problem.dataset.sha256[:16]}… where this machine "
                 f"has {self.sha256[:16]}…; give both the same data."
             )
@@ -61,24 +61,9 @@ def run(
 ) -> Results:
     """Compute the repetitions of an experiment that are not stored yet, and return all of them.
 
-    Every repetition is stored as soon as it is computed. If a run was killed, or ended by Ctrl-C, a full disk or an
-    error, the same call continues it.
-
-    Parameters
-    ----------
-    experiment : Experiment
-        What to compute.
-    folder : path
-        Where the repetitions are stored, in a folder of their own.
-    threads : int, optional
-        How many threads to use on this machine, by default one per core.
-    cluster : str, optional
-        The address of a Dask scheduler, whose workers then compute the repetitions.
-
-    Returns
-    -------
-    Results
-        All m repetitions.
+    Every repetition is stored as soon as it is computed, below ``folder``. If a run was killed, or ended by Ctrl-C, a
+    full disk or an error, the same call continues it. It uses ``threads`` of this machine, by default one per core, or
+    the workers of the Dask scheduler whose address is ``cluster``.
     """
     threads = provenance.cores() if threads is None else threads
     if threads < 1:

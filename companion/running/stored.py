@@ -22,14 +22,8 @@ from ..results.table import Results, read_provenance
 def find(experiment: Experiment, folder: Path) -> tuple[str, Results] | None:
     """The stored results of this very experiment and their name, or None.
 
-    Results of other data do not count: a stand-in and what it stands in for are one experiment on two sets of data.
-
-    Parameters
-    ----------
-    experiment : Experiment
-        What is asked.
-    folder : Path
-        Where results are stored, a Parquet file for each experiment, perhaps in a folder below.
+    ``folder`` and those below it have a Parquet file for each experiment. Results of other data do not count: a
+    stand-in and what it stands in for are one experiment on two sets of data.
     """
     for path in without_temporary(folder.rglob("*.parquet")):
         origin = read_provenance(path)
@@ -46,16 +40,8 @@ def verify(
 ) -> Comparison:
     """Compute repetitions again, from the configuration alone, and compare them with the stored ones.
 
-    Parameters
-    ----------
-    stored : Results
-        What to verify.
-    repetitions : int or iterable of int
-        Which; a number takes that many, spread evenly.
-    threads : int, optional
-        By default one per core.
-    constants : bool
-        Compute ‖K‖_F² and the best rank-n errors again as well? They can cost more than many repetitions.
+    ``repetitions`` has their numbers, or is a number of them, spread evenly. ``constants`` asks for ‖K‖_F² and the best
+    rank-n errors as well, which can cost more than many repetitions.
     """
     experiment, origin, there = stored.experiment, stored.provenance["data"], sorted(stored.outcomes)
     chosen = some_of(there, repetitions) if isinstance(repetitions, int) else sorted(set(repetitions))

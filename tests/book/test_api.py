@@ -1,4 +1,4 @@
-"""The pages of the library: what they document has types, returns and examples that stand by themselves."""
+"""The pages of the library: what they document has returns and examples that stand by themselves."""
 
 from __future__ import annotations
 
@@ -51,17 +51,6 @@ EXAMPLES = {
     for name, each in (DOCUMENTED | CALLED).items()
     if ">>>" in (text := inspect.getdoc(each) or "")
 }
-
-
-def without_types(function: Any) -> list[str]:
-    """The arguments that have no type, and the return if it has none."""
-    signature = inspect.signature(function)
-    bare = [name for name, each in signature.parameters.items() if each.annotation is each.empty and name != "self"]
-    return bare + ["return"] * (signature.return_annotation is signature.empty)
-
-
-def test_every_argument_and_every_return_has_a_type() -> None:
-    assert {name: bare for name, each in CALLED.items() if (bare := without_types(each))} == {}
 
 
 def says_what_it_returns(function: Any) -> bool:

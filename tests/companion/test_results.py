@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from companion.errors import DamagedResultsError, VerificationError
+from companion.errors import CompanionError, VerificationError
 from companion.experiments.outcome import Outcome
 from companion.results.comparing import Comparison, differences
 from companion.results.table import Results
@@ -48,7 +48,7 @@ def test_a_file_gives_everything_back(results: Results, tmp_path: Path) -> None:
 def test_what_is_not_a_results_file(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "other.parquet"
     path.write_bytes(content)
-    with pytest.raises(DamagedResultsError, match=r"other\.parquet"):
+    with pytest.raises(CompanionError, match=r"other\.parquet"):
         Results.load(path)
     with pytest.raises(FileNotFoundError, match="no results file"):
         Results.load(tmp_path / "absent.parquet")

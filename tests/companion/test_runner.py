@@ -18,7 +18,7 @@ import pandas as pd
 import pytest
 
 import nystrom_lib as nl
-from companion.errors import CompanionError, StoreError
+from companion.errors import CompanionError
 from companion.experiments.components import StochasticGradientDescent
 from companion.experiments.config import Record
 from companion.results import provenance
@@ -139,7 +139,7 @@ def fill_the_disk(folder: Path, report: Any) -> None:
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     try:
         run(EXPERIMENT.replace(m=3, record=Record(repetitions=(2,), every=1, path=True)), folder, threads=1)
-    except StoreError as error:
+    except CompanionError as error:
         report.send(str(error))
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import nystrom_lib as nl
-from companion.errors import DataMismatchError
+from companion.errors import CompanionError
 from companion.experiments.components import BiGaussian, GradientDescent
 from companion.experiments.config import Record
 from companion.experiments.protocol import prepare, repetition
@@ -77,5 +77,5 @@ def test_a_repetition_does_not_depend_on_threads() -> None:
 
 
 def test_more_landmarks_than_points_are_refused() -> None:
-    with pytest.raises(DataMismatchError, match=r"n is 201; .* has 200 points"):
+    with pytest.raises(CompanionError, match=r"n is 201; .* has 200 points"):
         prepare(EXPERIMENT.replace(n=201))

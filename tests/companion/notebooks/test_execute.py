@@ -9,7 +9,7 @@ import nbformat
 import pytest
 
 from companion.chapters import Chapter
-from companion.errors import ChapterError, ConfigurationError
+from companion.errors import CompanionError, ConfigurationError
 from companion.notebook.execute import execute, read_record
 from companion.results.table import Results
 
@@ -82,7 +82,7 @@ def test_the_page_of_a_run_reads_without_the_book(two_runs: tuple[Path, Path]) -
     ],
 )
 def test_a_cell_that_fails_is_named_and_what_ran_is_kept(small: Chapter, tmp_path: Path, how: str, reason: str) -> None:
-    with pytest.raises(ChapterError) as caught:
+    with pytest.raises(CompanionError) as caught:
         execute(small, {"fail": how}, tmp_path / "run", jobs=1)
     assert reason in str(caught.value)
     shown = texts(tmp_path / "run" / "tiny.ipynb")

@@ -6,7 +6,7 @@ import nbformat
 import pytest
 
 from companion.chapters import Chapter
-from companion.errors import ChapterError
+from companion.errors import CompanionError
 from companion.notebook.refresh import refresh
 
 from . import tiny
@@ -36,6 +36,6 @@ def test_a_notebook_that_fails_is_left_as_it_was(small: Chapter) -> None:
     notebook.cells[3].source = "1 / 0"
     nbformat.write(notebook, small.path)
     text = small.path.read_bytes()
-    with pytest.raises(ChapterError, match="stopped at cell 4"):
+    with pytest.raises(CompanionError, match="stopped at cell 4"):
         refresh(small)
     assert small.path.read_bytes() == text
