@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -105,26 +105,6 @@ def figure_matrices(data: Array, sample: Array, K: Array, K_hat: Array) -> Figur
         figure.colorbar(axes.imshow(matrix, interpolation="nearest", **limits), ax=axes, shrink=0.85)
         axes.set(xticks=[], yticks=[], title=title)
         axes.grid(False)
-    return figure
-
-
-@style.drawn
-def figure_projection(kernel: nl.Kernel, landmarks: Sequence[float], x: float) -> Figure:
-    """P_S k_x for landmarks on a line: the combination of their functions that is nearest to k_x."""
-    sample, point, t = np.array(landmarks)[:, None], np.array([[x]]), np.linspace(-2.6, 2.6, 300)[:, None]
-    figure, panels = style.subplots(1, 1, height=2.6)
-    axes = panels[0, 0]
-    axes.plot(t, kernel.matrix(t, sample), color=style.INITIAL, linestyle="-", linewidth=1.0)
-    whole = kernel.matrix(t, point)[:, 0]
-    part = nl.NystromApproximation(kernel, sample).block(t, point)[:, 0]
-    axes.fill_between(t[:, 0], part, whole, color=style.ACCENT, alpha=0.18, linewidth=0)
-    axes.plot(t, whole, color=style.INK, linestyle="-", label="$k_x$")
-    axes.plot(t, part, color=style.OPTIMISED, linestyle=style.DASHES[1], label=r"$P_{\mathcal{S}}k_x$")
-    axes.plot(sample[:, 0], 0.0 * sample[:, 0], "s", color=style.INITIAL, markeredgecolor=style.INK, clip_on=False)
-    axes.plot([x], [0.0], "o", color=style.INK, clip_on=False)
-    axes.set_ylim(0.0, 1.15)
-    axes.legend(loc="upper left")
-    style.label(axes, "$t$", "value at $t$")
     return figure
 
 

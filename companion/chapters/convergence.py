@@ -16,7 +16,7 @@ from ..experiments.outcome import Array
 from ..experiments.paper import value
 from ..figures import style, trajectories
 from ..settings import setting
-from ..studies import curvature, drift
+from ..studies import curvature
 from ..wording import number
 from .base import Chapter, each_once
 from .points import OnBigaussian
@@ -78,17 +78,15 @@ CHAPTER = Chapter(
 # -- the theorem -----------------------------------------------------------------------------------------------
 
 
-def assumptions(rho: float) -> tuple[pd.DataFrame, str]:
-    """α, M₁ and M₂ of each kernel and the largest derivatives found; and why some kernels have no constants."""
-    rows, remarks = [], []
-    for name, kernel in curvature.kernels(rho).items():
-        if kernel.constants is None:
-            remarks.append(f"- {name}: no constants. {kernel.why_no_constants}")
-            continue
-        alpha, largest = kernel.constants.alpha, curvature.largest_derivatives(kernel)
-        rows.append((name, alpha, kernel.constants.M1, largest["M1"], kernel.constants.M2, largest["M2"]))
+def assumptions(kernels: Mapping[str, nl.Kernel]) -> pd.DataFrame:
+    """α, M₁ and M₂ of each kernel, and the largest derivatives found."""
+    rows = []
+    for name, kernel in kernels.items():
+        assert kernel.constants is not None
+        found, known = curvature.largest_derivatives(kernel), kernel.constants
+        rows.append((name, known.alpha, known.M1, found["M1"], known.M2, found["M2"]))
     columns = ["kernel", "α", "M₁", "largest slope found", "M₂", "largest second derivative found"]
-    return pd.DataFrame(rows, columns=columns), "\n".join(remarks)
+    return pd.DataFrame(rows, columns=columns)
 
 
 @nl.threads(1)
@@ -135,57 +133,6 @@ def figure_steps(guaranteed: float, used: float, limit: float) -> Figure:
     return figure
 
 
-@style.drawn
-def figure_proof(ratios: pd.DataFrame) -> Figure:
-    """For each step of the proof the largest value over its bound, by kernel: at 1 the bound is sharp."""
-    written = (
-        r"(14)  $n\alpha \leqslant \|\mathbf{K}_{\mathcal{S}}\|_{\mathrm{F}}^2$",
-        r"(15)  $T_1 \leqslant \|\mathbf{K}_{\mathcal{S}}\|_{\mathrm{F}}\|\mathbf{K}\|_{\mathrm{F}}$",
-        r"(16)  $c_{\mathcal{S}} \leqslant C_0$",
-        r"(17)  $|\partial c_{\mathcal{S}}| \leqslant C_1$",
-        r"(18)  same landmark",
-        r"(19)  two landmarks",
-        r"$\|\nabla^2R\|_{\mathrm{F}} \leqslant L$",
-        r"$\|\nabla^2R\|_2 \leqslant L$",
-    )
-    figure, panels = style.subplots(1, 1, height=3.4)
-    axes, place = panels[0, 0], np.arange(len(ratios))[::-1]
-    for k, (kernel, found) in enumerate(ratios.items()):
-        axes.plot(found, place, "osD^v"[k % 5], color=style.CYCLE[k % 5], linestyle="none", label=str(kernel))
-    axes.axvline(1.0, color=style.REFERENCE, linestyle="-", linewidth=0.9)
-    axes.axvspan(1.0, 6.0, color=style.ACCENT, alpha=0.08, linewidth=0)
-    axes.set_xscale("log")
-    axes.set_xlim(right=6.0)
-    axes.set_yticks(place, written)
-    axes.legend(loc="upper left")
-    style.label(axes, "largest value found, divided by its bound")
-    return figure
-
-
-@style.drawn
-def figure_curvature(curves: pd.DataFrame, bounds: Mapping[str, Any], step: float) -> Figure:
-    """The largest eigenvalue of ∇²R along a descent for some kernels, their L far above, and 2/γ between."""
-    figure, panels = style.subplots(1, 1, height=3.3)
-    axes, t = panels[0, 0], curves.index
-    for k, (kernel, found) in enumerate(curves.items()):
-        colour, dash = style.CYCLE[k % 5], style.DASHES[k % 5]
-        axes.plot(t, found, color=colour, linestyle=dash, label=str(kernel))
-        axes.plot(t[[0, -1]], [bounds[str(kernel)].L] * 2, color=colour, linestyle=dash, linewidth=0.9)
-    axes.axhline(2.0 / step, color=style.ACCENT, linewidth=1.0, linestyle="-")
-    top = max(bound.L for bound in bounds.values())
-    for words, height, shift, colour in (
-        (r"$2/\gamma$", 2.0 / step, 4, style.ACCENT),
-        ("$L$", top, 4, style.INK),
-        (r"largest eigenvalue of $\nabla^2R(\mathcal{S}^{(t)})$", float(curves.to_numpy().max()), 8, style.INK),
-    ):
-        axes.annotate(words, (t[-1], height), (0, shift), textcoords="offset points", ha="right", color=colour)
-    axes.set_yscale("log")
-    axes.set_ylim(top=6.0 * top)
-    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
-    style.label(axes, "iteration $t$", "curvature")
-    return figure
-
-
 def curvature_table(curves: pd.DataFrame, bounds: Mapping[str, Any], step: float) -> pd.DataFrame:
     """L against the largest curvature found, by kernel."""
     rows = [
@@ -225,17 +172,6 @@ def descents_table(
     return pd.DataFrame(rows, columns=columns)
 
 
-@nl.threads(1)
-def smallest_decrease(p: ConvergenceParameters, start: Array, step: float, iterations: int = 50) -> float:
-    """The smallest (R(S⁽ᵗ⁾) − R(S⁽ᵗ⁺¹⁾)) / (γ ‖∇R(S⁽ᵗ⁾)‖²): at least 1/2 by the descent lemma if γ ≤ 1/L."""
-    run = nl.gradient_descent(
-        p.kernel(), p.data(), start, step=step, iterations=iterations, record_every=1, keep_path=True
-    )
-    assert run.path is not None
-    squares = [np.sum(nl.radial_skd_gradient(p.kernel(), p.data(), sample) ** 2) for sample in run.path[:-1]]
-    return float((-np.diff(run.values) / (step * np.array(squares))).min())
-
-
 @style.drawn
 def figure_descents(runs: Mapping[str, nl.Descent], ceiling: float) -> Figure:
     """R along descents that differ in their step; ``ceiling`` is ‖K‖_F², where no landmark is near the data."""
@@ -252,97 +188,4 @@ def figure_descents(runs: Mapping[str, nl.Descent], ceiling: float) -> Figure:
     axes.set_ylim(top=8.0 * ceiling)
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     style.label(axes, "iteration $t + 1$", trajectories.R_ALONG)
-    return figure
-
-
-@style.drawn
-def figure_drift(run: pd.DataFrame) -> Figure:
-    """A landmark that drifts to infinity: its place, the gradient, and R above its limit."""
-    figure, panels = style.subplots(1, 3, height=2.6)
-    run = run.iloc[1:].assign(R=run["R"] - drift.limit())
-    for axes, column, words in (
-        (panels[0, 0], "place", "place of the fourth landmark"),
-        (panels[0, 1], "gradient", r"$\|\nabla R(\mathcal{S}^{(t)})\|$"),
-        (panels[0, 2], "R", r"$R(\mathcal{S}^{(t)})$ above its limit"),
-    ):
-        axes.plot(run["step"], run[column], color=style.OPTIMISED, marker=".", markersize=4)
-        axes.set_xscale("log")
-        axes.set_yscale("linear" if column == "place" else "log")
-        style.label(axes, "step $t$", words)
-    return figure
-
-
-# -- a kernel whose diagonal vanishes --------------------------------------------------------------------------
-
-#: With it, R of one landmark depends on its direction alone.
-LINEAR = nl.Polynomial(degree=1, offset=0.0)
-#: A landmark has arrived when this part of what R can lose is lost.
-NEARLY = 0.99
-
-
-@nl.threads(1)
-def linear_descents(
-    data: Array, iterations: int, lengths: tuple[float, ...] = (1.0, 0.3, 0.1, 0.01)
-) -> tuple[dict[float, nl.Descent], float]:
-    """Descents of one landmark with one step from starts that differ in their length alone, and the lowest R."""
-    best = np.linalg.eigh(data.T @ data)[1][:, -1]
-    best = best if best[0] > 0.0 else -best
-    turn = np.array([[np.cos(0.5), -np.sin(0.5)], [np.sin(0.5), np.cos(0.5)]])
-    constant = nl.squared_frobenius_norm(LINEAR, data)
-    step = 0.2 / nl.largest_hessian_eigenvalue(LINEAR, data, best[None])
-    runs = {
-        length: nl.gradient_descent(
-            LINEAR, data, length * (turn @ best)[None], step=step, iterations=iterations, record_every=1,
-            keep_path=True, constant=constant,
-        )
-        for length in lengths
-    }  # fmt: skip
-    return runs, nl.radial_skd(LINEAR, data, best[None], constant)
-
-
-def linear_table(data: Array, runs: Mapping[float, nl.Descent], lowest: float) -> pd.DataFrame:
-    """The first step from each start, and how many steps it takes to reach the best direction."""
-    rows = []
-    for length, run in runs.items():
-        assert run.path is not None
-        before, after = run.path[:2, 0]
-        cosine = before @ after / (np.linalg.norm(before) * np.linalg.norm(after))
-        close = run.values <= lowest + (1.0 - NEARLY) * (run.values[0] - lowest)
-        rows.append(
-            {
-                "distance at the start": length,
-                "‖∇R‖ there": float(np.linalg.norm(nl.radial_skd_gradient(LINEAR, data, run.path[0]))),
-                "distance after one step": float(np.linalg.norm(after)),
-                "turned by, degrees": float(np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0)))),
-                "steps to the best direction": f"{int(np.argmax(close)):,}" if close.any() else "more",
-            }
-        )
-    return pd.DataFrame(rows)
-
-
-@style.drawn
-def figure_linear(data: Array, runs: Mapping[float, nl.Descent], lowest: float, reach: float = 1.2) -> Figure:
-    """R of one landmark over the plane with the first step from each start, and R along the descents."""
-    figure, panels = style.subplots(1, 2, height=3.2)
-    plane, decays = panels[0]
-    places = np.linspace(-reach, reach, 200)  # an even number: at the origin, where R is not continuous, is no point
-    grid, gram = np.stack(np.meshgrid(places, places), axis=-1), data.T @ data
-    image = (gram**2).sum() - (((grid @ gram) * grid).sum(axis=-1) / (grid**2).sum(axis=-1)) ** 2
-    plane.imshow(image, origin="lower", extent=(-reach, reach, -reach, reach), interpolation="bilinear", alpha=0.75)
-    for k, (length, run) in enumerate(runs.items()):
-        assert run.path is not None
-        colour = (style.ACCENT, style.PAPER, style.INITIAL, style.INK)[k % 4]
-        plane.plot(*run.path[:2, 0].T, color=colour, linestyle="-", linewidth=1.2)
-        plane.plot(*run.path[0, 0], "osD^"[k % 4], color=colour, markeredgecolor=style.INK, markeredgewidth=0.6)
-        above = (run.values - lowest) / (run.values[0] - lowest)
-        look = {"color": style.CYCLE[k % 5], "linestyle": style.DASHES[k % 5], "label": f"{length:g}"}
-        decays.plot(run.iterations + 1, above, **look)
-    plane.set(xlim=(-reach, reach), ylim=(-reach, reach))
-    plane.grid(False)
-    decays.set_xscale("log")
-    decays.set_yscale("log")
-    decays.set_ylim(bottom=1e-4)
-    decays.legend(title="distance at the start", loc="lower left")
-    style.label(plane, title="$R$ of one landmark, dark where it is low")
-    style.label(decays, "iteration $t + 1$", "$R$ above its lowest value, the start being 1")
     return figure

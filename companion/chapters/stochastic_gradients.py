@@ -202,33 +202,20 @@ def enumeration(parts: Terms, b: int) -> pd.DataFrame:
 
 
 def moments(parts: Terms, p: StochasticParameters) -> pd.DataFrame:
-    """Bias and standard deviation of each estimator over ‖∇R‖ against b, over many batches.
+    """Bias (in closed form) and standard deviations (over many batches) over ‖∇R‖, by batch size.
 
-    Columns estimator, b, bias, noise (what of that bias is due to the number of batches), exact (the bias in closed
-    form, 0 for the unbiased estimators) and deviation.
+    The last two columns are the quotient of two variances, as found and as the proposition has it.
     """
-    size = float(np.linalg.norm(parts.gradient))
-    rows = []
+    size, rows = float(np.linalg.norm(parts.gradient)), []
     for b in p.sizes:
-        exact = float(np.linalg.norm(one_sample_bias(parts, b))) / size
         batches = np.random.default_rng([p.seed, b]).integers(0, len(parts.first), size=(p.batches, b))
-        for kind in PARTS:
-            estimated = estimates(parts, batches, kind)
-            deviation, bias = float(np.sqrt(total_variance(estimated))) / size, relative_bias(parts, estimated)
-            known = exact if kind == "one-sample" else 0.0
-            rows.append((kind, b, bias, deviation / np.sqrt(p.batches), known, deviation))
-    return pd.DataFrame(rows, columns=["estimator", "b", "bias", "noise", "exact", "deviation"])
-
-
-def moments_table(parts: Terms, found: pd.DataFrame) -> pd.DataFrame:
-    """The moments by b, with the quotient of the two variances as found and as the proposition has it."""
-    wide = found.pivot(index="b", columns="estimator", values="deviation")
-    exact = [exact_variances(parts, b) for b in wide.index]
-    columns = {"bias, one-sample": found[found["estimator"] == "one-sample"].set_index("b")["exact"]}
-    columns |= {f"deviation, {kind}": wide[kind] for kind in PARTS}
-    columns["variance two / one"] = (wide["two-sample"] / wide["one-sample"]) ** 2
-    table = pd.DataFrame(columns).reset_index()
-    return table.assign(**{"the same, exactly": [each["two-sample"] / each["one-sample"] for each in exact]})
+        found = {kind: float(np.sqrt(total_variance(estimates(parts, batches, kind)))) / size for kind in PARTS}
+        exact = exact_variances(parts, b)
+        row = {"b": b, "bias, one-sample": float(np.linalg.norm(one_sample_bias(parts, b))) / size}
+        row |= {f"deviation, {kind}": deviation for kind, deviation in found.items()}
+        row["variance two / one"] = (found["two-sample"] / found["one-sample"]) ** 2
+        rows.append(row | {"the same, exactly": exact["two-sample"] / exact["one-sample"]})
+    return pd.DataFrame(rows)
 
 
 @nl.threads(1)
@@ -253,16 +240,6 @@ def descents(kernel: nl.Kernel, data: Array, start: Array, p: StochasticParamete
         for kind, b, j, run in runs
     ]
     return pd.concat(frames, ignore_index=True)
-
-
-def at_end(table: pd.DataFrame) -> tuple[pd.DataFrame, float]:
-    """R after the last iteration: the medians by batch size and estimator, and that of the exact descent."""
-    last = table[table["iteration"] == table["iteration"].max()]
-    medians = last.groupby(["b", "estimator"])["R"].median()
-    exact = float(last.loc[last["estimator"] == "exact", "R"].iloc[0])
-    ends = medians.drop("exact", level="estimator").unstack()
-    ends["two / one"] = ends["two-sample"] / ends["one-sample"]
-    return ends.reset_index(), exact
 
 
 # -- figures ---------------------------------------------------------------------------------------------------
@@ -296,28 +273,6 @@ def figure_clouds(parts: Terms, b: int, seed: int, count: int = 600) -> Figure:
         axes.set_aspect("equal")
         style.label(axes, "first coordinate", "second coordinate", f"{kind}, $b$ = {b}")
     figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
-    return figure
-
-
-@style.drawn
-def figure_moments(table: pd.DataFrame) -> Figure:
-    """Left the bias, found and in closed form; right the standard deviation; both over ‖∇R‖, against b."""
-    figure, panels = style.subplots(1, 2, height=3.2)
-    left, right = panels[0]
-    one = table[table["estimator"] == "one-sample"]
-    left.plot(one["b"], one["exact"], "-", color=style.OPTIMISED, label="one-sample, closed form")
-    # the length of a mean over finitely many batches has a part of its own
-    expected = np.sqrt(one["exact"] ** 2 + one["noise"] ** 2)
-    left.plot(one["b"], expected, ":", color=style.REFERENCE, label="closed form and chance")
-    left.plot(one["b"], one["bias"], "o", color=style.OPTIMISED, linestyle="none", label="found over the batches")
-    for marker, (kind, group) in zip("os^", table.groupby("estimator", sort=False), strict=True):
-        right.plot(group["b"], group["deviation"], marker=marker, label=str(kind), **_LOOK[str(kind)])
-    for axes, quantity in ((left, r"bias / $\|\nabla R\|$"), (right, r"standard deviation / $\|\nabla R\|$")):
-        axes.set_xscale("log", base=2)
-        axes.set_yscale("log")
-        axes.set_xticks(one["b"], [str(b) for b in one["b"]])
-        axes.legend()
-        style.label(axes, "batch size $b$", quantity)
     return figure
 
 
