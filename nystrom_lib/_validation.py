@@ -111,40 +111,10 @@ def integer(name: str, value: Any, *, least: int, most: int | None = sys.maxsize
     return number
 
 
-def positive(name: str, value: Any) -> float:
-    """A finite number above zero."""
-    number = real(name, value)
-    if not number > 0.0:
-        raise ValueError(f"{name} is {quoted(value)}; it must be a finite number greater than 0.")
-    return number
-
-
-def fraction(name: str, value: Any) -> float:
-    """A number from 0 to below 1."""
-    number = real(name, value)
-    if not 0.0 <= number < 1.0:
-        raise ValueError(f"{name} is {quoted(value)}; it must be at least 0 and below 1.")
-    return number
-
-
-def level(name: str, value: Any) -> float:
-    """A probability above 0 and below 1."""
-    number = positive(name, value)
-    if number >= 1.0:
-        raise ValueError(f"{name} is {value!r}; it must be below 1.")
-    return number
-
-
-def magnitude(name: str, value: Any, most: float) -> float:
-    """A number from 1/``most`` to ``most``."""
-    number = positive(name, value)
-    if not 1.0 / most <= number <= most:
-        raise ValueError(f"{name} is {quoted(value)}; it must be from {1.0 / most:g} to {most:g}.")
-    return number
-
-
-def real(name: str, value: Any) -> float:
-    """A finite number."""
+def real(
+    name: str, value: Any, allowed: Callable[[float], bool] = math.isfinite, what: str = "a finite number"
+) -> float:
+    """A finite number for which ``allowed`` is true."""
     try:
         if isinstance(value, bool | np.bool_ | str):
             raise TypeError
@@ -153,9 +123,24 @@ def real(name: str, value: Any) -> float:
         number = math.inf
     except Exception:
         raise TypeError(f"{name} is {quoted(value)}; it must be a number.") from None
-    if not math.isfinite(number):
-        raise ValueError(f"{name} is {quoted(value)}; it must be finite.")
+    if not (math.isfinite(number) and allowed(number)):
+        raise ValueError(f"{name} is {quoted(value)}; it must be {what}.")
     return number
+
+
+def positive(name: str, value: Any) -> float:
+    """A finite number above zero."""
+    return real(name, value, lambda number: number > 0.0, "a finite number greater than 0")
+
+
+def fraction(name: str, value: Any, least: float = 0.0) -> float:
+    """A number from ``least`` to below 1."""
+    return real(name, value, lambda number: least <= number < 1.0, f"at least {least:g} and below 1")
+
+
+def magnitude(name: str, value: Any, most: float) -> float:
+    """A number from 1/``most`` to ``most``."""
+    return real(name, value, lambda number: 1.0 / most <= number <= most, f"from {1.0 / most:g} to {most:g}")
 
 
 def indices(name: str, value: ArrayLike, size: int, *, ndim: int = 1) -> NDArray[np.int64]:
@@ -203,12 +188,6 @@ def sequence(name: str, value: Any, *, length: int | None = None) -> tuple[Any, 
     return things
 
 
-def text(name: str, value: Any) -> str:
-    """A text."""
-    instance(name, value, str, "a text")
-    return str(value)
-
-
 def did_you_mean(name: Any, known: Iterable[str], cutoff: float = 0.6) -> str:
     """A hint for a message about an unknown name: the known name closest to it, if one is close.
 
@@ -236,20 +215,6 @@ def instance(name: str, value: Any, kind: Any, what: str) -> None:
     """Refuse a value of another type."""
     if not isinstance(value, kind):
         raise TypeError(f"{name} is {quoted(value)}; it must be {what}.")
-
-
-def flag(name: str, value: Any) -> bool:
-    """True or False."""
-    instance(name, value, bool | np.bool_, "True or False")
-    return bool(value)
-
-
-def callback(name: str, value: Any) -> Callable[[int], object] | None:
-    """A function to call, or None."""
-    if value is not None and not callable(value):
-        raise TypeError(f"{name} is {quoted(value)}; it must be a function of one argument, or None.")
-    function: Callable[[int], object] | None = value
-    return function
 
 
 class NotFinite(ValueError):

@@ -159,7 +159,7 @@ def nystrom_errors(
     if points is None:
         return _trace_in_one_pass(kernel, source, sample, precision, neighbours)
     drawn = source.draw(check.integer("points", points, least=2), check.generator("seed", seed))
-    level = check.level("confidence", confidence)
+    level = check.fraction("confidence", confidence, 1e-12)
     rows = source.rows(drawn.ravel()).astype(np.float64)
     if neighbours is None:
         _, residual, rank, used = _residuals(kernel, rows, sample, precision)

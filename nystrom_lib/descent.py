@@ -358,7 +358,8 @@ def run_descent(
     and ``value`` replace those of the rule and of the objective.
     """
     record_every = check.integer("record_every", record_every, least=0)
-    keep_path, progress = check.flag("keep_path", keep_path), check.callback("progress", progress)
+    check.instance("keep_path", keep_path, bool | np.bool_, "True or False")
+    check.instance("progress", progress, Callable | None, "a function of one argument, or None")
     value = value or (objective.value if record_every else partial(_value_of_few_points, objective))
     if not record_every and objective.kernel.radial:
         value = None  # bounded, unlike that of other kernels, which is always checked at the end

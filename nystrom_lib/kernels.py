@@ -544,7 +544,8 @@ def _custom(radial: bool, functions: tuple[Any, Any, Any], parameters: Any, name
     if constants is not None:
         stated = check.sequence("constants", constants, length=3)
         bounds = Constants(*(check.positive("constants", c) for c in stated))
-    kernel = CustomKernel(compiled[0], compiled[1], compiled[2], numbers, check.text("name", name), radial, bounds)
+    check.instance("name", name, str, "a text")
+    kernel = CustomKernel(compiled[0], compiled[1], compiled[2], numbers, name, radial, bounds)
     for label, function in zip(("value", "first", "second"), compiled, strict=True):
         for t in _TRIED[radial]:
             _try(kernel, label, function, t)

@@ -92,7 +92,7 @@ def best_error_bound(
     kernel, source = require(kernel), open_data(data)
     n = check.integer("n", n, least=1)
     points = check.integer("points", points, least=2)
-    risk = 1.0 - check.level("level", level)
+    risk = 1.0 - check.fraction("level", level, 1e-12)
     if len(source) <= points:
         everything = source.all().astype(np.float64, copy=False)
         return best_rank_errors(kernel, everything, n, "trace").trace / len(source)

@@ -201,14 +201,14 @@ def find_landmarks(
         raise ValueError("Give either n, the number of landmarks, or tolerance, the relative trace error allowed.")
     if n is not None:
         n = check.integer("n", n, least=1, most=len(data), why=", the number of data points")
-    check.level("level", level)
+    level = check.fraction("level", level, 1e-12)
     if iterations is not None:
         iterations = check.integer("iterations", iterations, least=0)
     if seconds is not None:
         seconds = check.positive("seconds", seconds)
     check.choice("method", method, METHODS)
     for name, call in (("progress", progress), ("watch", watch)):
-        check.callback(name, call)
+        check.instance(name, call, Callable | None, "a function, or None")
     rng = check.generator("seed", seed)
     if seconds is not None:
         began += load(method)
@@ -220,19 +220,11 @@ def find_landmarks(
             raise ValueError("watch cannot be used with targets; use progress.")
         return search.predictive(checked_targets(targets, len(data)), start, seconds, iterations)
     if tolerance is not None:
-        return search.within(check_tolerance(tolerance), method, seconds, iterations)
+        return search.within(check.fraction("tolerance", tolerance, 1e-12), method, seconds, iterations)
     if method in STARTS:
         return search.choose(method)
     name, objective = search.named(method)
     return search.descend(name, objective, search.begin(start, name, seconds), iterations, seconds)
-
-
-def check_tolerance(value: Any) -> float:
-    """A relative error that double precision can tell from 0."""
-    tolerance = check.positive("tolerance", value)
-    if not 1e-12 <= tolerance < 1.0:
-        raise ValueError(f"tolerance is {value!r}; it must be below 1, and at least 1e-12 because of rounding.")
-    return tolerance
 
 
 def load(method: str = "auto") -> float:

@@ -65,9 +65,9 @@ def open_data(
     >>> data.rows([1]), data.mean, data.in_original_units([[0.0, 0.5]])
     (array([[1., 1.]]), array([1., 3.]), array([[1., 4.]]))
     """
-    standardise = check.flag("standardise", standardise)
+    check.instance("standardise", standardise, bool | np.bool_, "True or False")
     check.choice("missing", missing, ("refuse", "drop"))
-    check.callback("progress", progress)
+    check.instance("progress", progress, Callable | None, "a function of one argument, or None")
     if cluster is not None and not all(hasattr(cluster, name) for name in ("map", "submit", "nthreads")):
         raise TypeError(f"cluster is {check.quoted(cluster)}; it must be a distributed.Client.")
     if isinstance(data, Source):

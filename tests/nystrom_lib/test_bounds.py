@@ -107,7 +107,7 @@ def test_a_kernel_whose_diagonal_varies() -> None:
     ("arguments", "sentence"),
     [
         ({"n": 0}, "n is 0"),
-        ({"level": 1.0}, "level is 1.0; it must be below 1"),
+        ({"level": 1.0}, "level is 1.0; it must be at least 1e-12 and below 1"),
         ({"level": -0.5}, "level is -0.5"),
         ({"points": 1}, "points is 1"),
     ],
