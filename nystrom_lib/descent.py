@@ -19,7 +19,7 @@ from ._threads import limit_blas_threads
 from ._validation import Array
 from .kernels import Kernel
 from .landmarks.objectives import Objective, RadialSKD
-from .landmarks.steps import Engine, FixedStep, RadialEngine, ScipyEngine, StepRule
+from .landmarks.steps import LBFGS, Engine, FixedStep, RadialEngine, StepRule
 from .radial_skd import validate_arguments
 from .stochastic import LARGEST_BATCH
 
@@ -363,20 +363,14 @@ def run_descent(
     value = value or (objective.value if record_every else partial(_value_of_few_points, objective))
     if not record_every and objective.kernel.radial:
         value = None  # bounded, unlike that of other kernels, which is always checked at the end
+    run = _Run(rule, budget, record_every, keep_path, value, progress, watch, sample.copy())
+    if isinstance(rule, LBFGS):
+        _minimise(run, objective, rule)
+        return run.result()
     engine = engine or rule.engine(objective, sample, batch)
-    every = record_every or int(keep_path)
-    run = _Run(engine, rule, budget, every, record_every > 0, keep_path, value, progress, watch, sample.copy())
-    if isinstance(engine, ScipyEngine):
-        _minimise(run, engine)
-    else:
-        chunk = int(min(1000, max(1, _CHUNK / objective.cost(len(sample), batch or len(objective.data)))))
-        _advance(run, draw, chunk)
-    return run.result()
-
-
-def _advance(run: _Run, draw: Draw, chunk: int) -> None:
-    """The loop of all descents but L-BFGS."""
-    engine, budget, restarts, pace = run.engine, run.budget, run.rule.restarts, 0.0
+    run.take, run.step_back = engine.take, engine.step_back
+    chunk = int(min(1000, max(1, _CHUNK / objective.cost(len(sample), batch or len(objective.data)))))
+    restarts, pace = rule.restarts, 0.0
     while run.used < 1.0:
         count = int(min(chunk, run.until_record(), budget.iterations - run.done, budget.affordable(pace)))
         began = budget.elapsed()
@@ -388,18 +382,20 @@ def _advance(run: _Run, draw: Draw, chunk: int) -> None:
             restarts -= 1
             engine.restart()
         run.after(taken)
+    return run.result()
 
 
-def _minimise(run: _Run, engine: ScipyEngine) -> None:
+def _minimise(run: _Run, objective: Objective, rule: LBFGS) -> None:
     """L-BFGS by scipy, which has a loop of its own and calls back after each step."""
 
-    def after_step() -> None:
+    def after_step(moved: Array) -> None:
+        run.take = run.step_back = moved.copy
         run.after(1)
         if run.used >= 1.0:
             raise StopIteration
 
     most = run.budget.iterations
-    if run.used < 1.0 and not engine.minimise(int(min(most, 10**9)), after_step):
+    if run.used < 1.0 and not rule.minimise(objective, run.now, int(min(most, 10**9)), after_step):
         raise DescentError(1, run.now, None)
     if run.used < 1.0 and most < math.inf:  # converged: the remaining steps do not move the sample
         while run.done + run.until_record() < most:
@@ -418,16 +414,14 @@ def _value_of_few_points(objective: Objective, sample: Array) -> float:
 class _Run:
     """A descent under way: its records at iterations 0, k, 2k, … and the last, its callback and its clock."""
 
-    engine: Engine
     rule: StepRule
     budget: Budget
-    every: int  # k; 0 for no records
-    keep_values: bool
+    record_every: int
     keep_path: bool
     value: Callable[[Array], float] | None
     progress: Callable[[int], object] | None
     watch: Watch | None
-    now: Array
+    now: Array  # the sample last recorded
     done: int = 0
     values: list[float] = field(default_factory=list)
     path: list[Array] = field(default_factory=list)
@@ -435,6 +429,9 @@ class _Run:
 
     def __post_init__(self) -> None:
         self.step, self.used = getattr(self.rule, "step", None), self.budget.used(0)
+        self.every = self.record_every or int(self.keep_path)
+        self.take: Callable[[], Array] = self.now.copy  # the current sample
+        self.step_back: Callable[[], Array] = self.take  # the sample before the last step
         if self.every and self.used < 1.0:
             self.record()
 
@@ -444,14 +441,12 @@ class _Run:
 
     def record(self, last: bool = False) -> None:
         """Add a record; an error has the last sample with a finite value."""
-        if self.done:
-            self.now = self.engine.take()
-        if self.value is not None and (self.keep_values or last):
+        self.now = self.take() if self.done else self.now
+        if self.value is not None and (self.record_every or last):
             try:
                 self.values.append(check.finite("The value", self.value(self.now)))
             except check.NotFinite:
-                good = self.engine.step_back() if self.done else self.now
-                raise DescentError(self.done, good, self.step) from None
+                raise DescentError(self.done, self.step_back() if self.done else self.now, self.step) from None
         if self.keep_path:
             self.path.append(self.now)
         self.iterations.append(self.done)
@@ -465,7 +460,7 @@ class _Run:
             if self.progress is not None:
                 self.progress(self.done)
             if self.watch is not None:
-                self.watch(self.done, self.engine.take)
+                self.watch(self.done, self.take)
         except StopIteration:
             self.used = 1.0
         if due and self.used < 1.0:
@@ -477,7 +472,7 @@ class _Run:
             self.record(last=True)
         return Descent(
             self.now,
-            np.array(self.values if self.keep_values else []),
+            np.array(self.values if self.record_every else []),
             np.array(self.iterations if self.every else [], dtype=np.int64),
             np.array(self.path) if self.keep_path else None,
             self.done,

@@ -6,7 +6,7 @@ A descent moves landmarks by a few widths of the kernel at most, so it cannot re
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,22 +114,20 @@ def removal_costs(kernel: Kernel, sample: Array, points: Array) -> tuple[Array, 
 class AdamWithExchanges(Adam):
     """Adam on the trace error, with a few early exchanges by random numbers of ``rng``."""
 
-    rng: np.random.Generator | None = None
+    rng: np.random.Generator = field(default_factory=np.random.default_rng)
 
     def engine(self, objective: Objective, sample: Array, batch_size: int) -> Engine:
         """For the trace error alone."""
-        assert type(objective) is TraceError and self.rng is not None
-        return ExchangeEngine(self, objective, sample, batch_size, self.rng)
+        assert type(objective) is TraceError
+        return ExchangeEngine(self, objective, sample, batch_size)
 
 
 class ExchangeEngine(TraceEngine):
     """Exchanges at its shares of the budget, as long as they cost no more than their part of it."""
 
-    def __init__(
-        self, rule: Adam, objective: TraceError, sample: Array, batch_size: int, rng: np.random.Generator
-    ) -> None:
+    def __init__(self, rule: AdamWithExchanges, objective: TraceError, sample: Array, batch_size: int) -> None:
         super().__init__(rule, objective, sample, batch_size)
-        self._rng, self._shares, self._left = rng, list(SHARES), EFFORT
+        self._rng, self._shares, self._left = rule.rng, list(SHARES), EFFORT
         n, m = len(sample), min(POINTS, len(objective.data))
         step = objective.cost(n, batch_size or len(objective.data))
         # in steps, with a factor for numpy, which is slower than the compiled loops

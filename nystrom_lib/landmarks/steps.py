@@ -25,7 +25,7 @@ from .objectives import RadialSKD, TraceError
 from .objectives.base import EVERYTHING, Objective
 from .objectives.trace_error import TraceLoops
 
-__all__ = ["LBFGS", "STEP_RULES", "Adam", "FixedStep", "Momentum", "StepRule"]
+__all__ = ["LBFGS", "Adam", "FixedStep", "Momentum", "StepRule"]
 
 LENGTH = 0.3  #: of Adam's first step, in units of the geometric mean of the kernel's width and the sample's spacing
 MAX_SPACINGS = 4_000  #: landmarks whose nearest neighbours are computed at most
@@ -39,7 +39,7 @@ Move = Callable[[Array, float, Array, float], Array]
 class StepRule:
     """From gradient to move."""
 
-    #: Its name in the registry.
+    #: Its name in experiments.
     name: ClassVar[str]
     #: Whether it needs exact values and gradients, so that batches are refused.
     exact_only: ClassVar[bool] = False
@@ -364,21 +364,10 @@ class LBFGS(StepRule):
     def __post_init__(self) -> None:
         object.__setattr__(self, "memory", check.integer("memory", self.memory, least=1))
 
-    def engine(self, objective: Objective, sample: Array, batch_size: int) -> Engine:
-        """It uses all of the data."""
-        return ScipyEngine(self, objective, sample)
-
-
-class ScipyEngine(Engine):
-    """L-BFGS by scipy, which has a loop of its own."""
-
-    def __init__(self, rule: LBFGS, objective: Objective, sample: Array) -> None:
-        self._memory, self._objective = rule.memory, objective
-        self._sample = self._good = sample.copy()
-
-    def minimise(self, iterations: int, after_step: Callable[[], None]) -> bool:
-        """Minimise, calling back after each step; False if the start has no gradient."""
-        objective, sample = self._objective, self._sample
+    def minimise(
+        self, objective: Objective, sample: Array, iterations: int, after_step: Callable[[Array], None]
+    ) -> bool:
+        """Minimise, with a call after each step; False if the start has no gradient."""
         length = Adam().length(objective, sample) or 1.0  # scipy's first step is one unit long
         start = sample.ravel() / length
         evaluate = objective.prepare(length * start.reshape(sample.shape))
@@ -390,15 +379,10 @@ class ScipyEngine(Engine):
             return value, length * gradient.ravel()
 
         def callback(intermediate_result: OptimizeResult) -> None:
-            self._sample = self._good = length * intermediate_result.x.reshape(sample.shape)
-            after_step()
+            after_step(length * intermediate_result.x.reshape(sample.shape))
 
         if value_and_gradient(start)[0] == _TOO_LARGE:
             return False
-        options = {"maxcor": self._memory, "maxiter": iterations, "maxfun": 10**9, "ftol": 0.0, "gtol": 0.0}
+        options = {"maxcor": self.memory, "maxiter": iterations, "maxfun": 10**9, "ftol": 0.0, "gtol": 0.0}
         minimize(value_and_gradient, start, jac=True, method="L-BFGS-B", callback=callback, options=options)
         return True
-
-
-#: The step rules by name.
-STEP_RULES: dict[str, type[StepRule]] = {cls.name: cls for cls in (FixedStep, Momentum, Adam, LBFGS)}

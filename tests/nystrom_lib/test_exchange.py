@@ -119,7 +119,7 @@ def test_effort_is_capped(n: int, iterations: int) -> None:
     data = notebook_data()
     objective = nl.TraceError(nl.Gaussian(rho=16.0), data)
     S = nl.uniform_sample(data, n, 0)
-    engine = Counted(nl.Adam(), objective, S, 96, rng())
+    engine = Counted(AdamWithExchanges(rng=rng()), objective, S, 96)
     batches = rng().integers(0, 2000, (min(iterations, 300), 96))
     assert engine.advance(batches, 0.0, 1 / iterations) == len(batches)
     assert sum(engine.exchanged) <= 0.1 * (1 + 1e-12)
@@ -133,7 +133,7 @@ def test_what_is_new_has_no_past() -> None:
     """Catches a point that sets out with the moments of the landmark it replaced."""
     S = nl.uniform_sample(notebook_data(), 50, 3)
     S[::5] = 40.0 + np.arange(20).reshape(10, 2)
-    engine = ExchangeEngine(nl.Adam(), nl.TraceError(KERNEL, notebook_data()), S, 96, rng())
+    engine = ExchangeEngine(AdamWithExchanges(rng=rng()), nl.TraceError(KERNEL, notebook_data()), S, 96)
     first, second = engine._moments
     first[:] = second[:] = 1.0
     engine._exchange(1e-9)
@@ -149,7 +149,7 @@ def test_exchanges_happen_at_their_shares() -> None:
     batches = rng().integers(0, 2000, (450, 96))
     samples = []
     for cuts in ([450], [1, 119, 30, 300], [240, 210]):
-        engine = Counted(nl.Adam(), nl.TraceError(nl.Gaussian(rho=16.0), data), S, 96, rng())
+        engine = Counted(AdamWithExchanges(rng=rng()), nl.TraceError(nl.Gaussian(rho=16.0), data), S, 96)
         done = 0
         for count in cuts:
             assert engine.advance(batches[done : done + count], done / 4000, 1 / 4000) == count
