@@ -29,7 +29,7 @@ from ..results.archive import Archive
 from ..results.table import Results
 from ..settings import setting
 from ..studies import beyond as studies
-from ..wording import SYMBOLS, percent
+from ..wording import SYMBOLS
 from .base import Chapter, each_once
 from .on_problems import ALL, SMOKE, OnProblems
 
@@ -121,13 +121,6 @@ def minimisers(p: ObjectivesParameters) -> tuple[Array, dict[str, Array]]:
         for title, method in (("radial SKD", "radial-skd"), ("trace error", "trace"))
     }
     return X, {"uniform sample": start} | ends
-
-
-def in_sparse_quadrants(X: Array, samples: Mapping[str, Array]) -> pd.DataFrame:
-    """The share of the data and of each sample in the two quadrants with few data."""
-    all_points = {"data": X, **samples}.items()
-    shares = {title: percent(float(np.mean(points[:, 0] * points[:, 1] > 0.0))) for title, points in all_points}
-    return pd.DataFrame([{"": "in the two quadrants where data are sparse", **shares}])
 
 
 #: Below ``results/``: the rows of ``converged_rows(ObjectivesParameters(), REPETITIONS)``, a quarter of an hour's work.
@@ -318,32 +311,25 @@ def _on_batches(p: ObjectivesParameters, f: nl.RadialSKD, n: int, rule: Any) -> 
 def second_thread() -> tuple[pd.DataFrame, str]:
     """The stored seconds of descents on one thread, on two, and two at a time, and where they were measured."""
     stored: Any = Archive(RESULTS).file("beyond/second_thread.json")
-    rows = [
-        {
-            "problem": title, "pairs in a sum": each["n"] * each["N"], "one thread, s": each["one_s"],
-            "two threads, s": each["two_s"], "gain": each["one_s"] / each["two_s"],
-            "gain of two descents at a time": 2.0 * each["one_s"] / each["both_s"],
-        }
-        for title, each in stored["problems"].items()
-    ]  # fmt: skip
+    seconds = pd.DataFrame(stored["problems"]).T
+    table = pd.DataFrame({
+        "pairs in a sum": (seconds["n"] * seconds["N"]).astype(int),
+        "one thread, s": seconds["one_s"],
+        "two threads, s": seconds["two_s"],
+        "gain": seconds["one_s"] / seconds["two_s"],
+        "gain of two descents at a time": 2.0 * seconds["one_s"] / seconds["both_s"],
+    })  # fmt: skip
     about = (
         f"Seconds for {stored['steps']} steps with the exact gradient, the best of {stored['rounds']} runs, measured "
         f"on {stored['details']['date'][:10]} on an {stored['machine']}:"
     )
-    return pd.DataFrame(rows), about
+    return table.rename_axis("problem").reset_index(), about
 
 
 # -- pictures --------------------------------------------------------------------------------------------------
 
 
-@style.picture(
-    "fig-objectives-minimisers",
-    caption="The bi-Gaussian data with a uniform sample and with the landmarks that descents on the radial SKD and on "
-    "the trace error reach from it.",
-    alt="Three square panels with grey data points, dense in two opposite corners. In the first, random landmarks "
-    "with clumps and gaps. In the second, landmarks evenly spaced where the data are dense, and fewer in the other "
-    "corners. In the third, landmarks spaced more evenly over the square.",
-)
+@style.drawn
 def figure_minimisers(X: Array, samples: Mapping[str, Array]) -> Figure:
     """The landmarks that two objectives lead to."""
     figure, axes = style.subplots(1, len(samples), height=style.WIDTH / len(samples) + 0.3, sharey=True)
@@ -355,38 +341,7 @@ def figure_minimisers(X: Array, samples: Mapping[str, Array]) -> Figure:
     return figure
 
 
-@style.picture(
-    "fig-objectives-agreement",
-    caption="$\\mathcal E_{\\mathrm{tr}}$ against $R$ for samples from the seven starts, before (orange) and after "
-    "(blue) a descent on $R$; a panel for each problem.",
-    alt="Eight panels. The orange points lie to the upper right, widely scattered; most blue points lie at lower R in "
-    "a narrow band, in which lower R does not always go with lower error; some blue points lie far to the right and as "
-    "low, where the start was kept.",
-)
-def figure_agreement(tables: Mapping[str, pd.DataFrame]) -> Figure:
-    """Does lower R mean lower error?"""
-    figure, axes = panels.grid(len(tables), 2, 1.6)
-    for panel, (problem, table) in zip(axes, tables.items(), strict=True):
-        for stage, colour in style.COLOURS.items():
-            some = table[table["stage"] == stage]
-            panel.plot(some["R"], some["E_tr"], "o", color=colour, markersize=2.5, linestyle="none")
-        panel.set_xscale("log")
-        low, high = np.log10([table["R"].min(), table["R"].max()])
-        panel.set_xlim(10.0 ** np.floor(low), 10.0 ** np.ceil(high))
-        panels.factors(panel, list(table["E_tr"]))
-        style.label(panel, "$R$", SYMBOLS["E_tr"], PROBLEMS[problem].title)
-    return figure
-
-
-@style.picture(
-    "fig-starts",
-    caption="Seven starts on eight problems, median $\\mathcal E_{\\mathrm{tr}}$ over the repetitions: the start "
-    "itself, and after a descent on the radial SKD and on the trace error. Where values span decades the axis is "
-    "logarithmic.",
-    alt="Eight panels, a row for each start. The circles of the starts alone are widely scattered; the squares after "
-    "the radial descent are closer together; the diamonds after the trace descent lie furthest left and nearly in a "
-    "vertical line.",
-)
+@style.drawn
 def figure_starts(before: pd.DataFrame, radial: pd.DataFrame, trace: pd.DataFrame) -> Figure:
     """What two descents make of each start."""
     figure, axes = panels.grid(len(before), 2, 1.75)
