@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,6 @@ import nystrom_lib as nl
 from ..experiments.outcome import Array
 from ..figures import style
 from ..settings import Settings, setting
-from ..wording import number
 from .base import Chapter, each_once
 
 #: The two objectives, by what the chapter calls a descent on them, and their methods of find_landmarks.
@@ -126,14 +126,11 @@ def mean_variance(kernel: nl.Kernel, data: Array, sample: Array, noise: float = 
 def variances(p: DesignsParameters) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Mean posterior variance without and with noise: medians over the seeds by region and n, a column per design."""
     kernel, rows = nl.Gaussian(rho=p.rho), []
-    for region in REGIONS:
+    for region, n, method, seed in itertools.product(REGIONS, p.n, DESIGNS, range(p.seeds)):
         data = grid(region, p.N)
-        for n in p.n:
-            for method in DESIGNS:
-                for seed in range(p.seeds):
-                    sample = design(method, region, n, kernel, data, seed)
-                    each = (mean_variance(kernel, data, sample, noise) for noise in (0.0, p.noise))
-                    rows.append((region, n, method, *each))
+        sample = design(method, region, n, kernel, data, seed)
+        each = (mean_variance(kernel, data, sample, noise) for noise in (0.0, p.noise))
+        rows.append((region, n, method, *each))
     table = pd.DataFrame(rows, columns=["region", "n", "design", "clean", "noisy"])
     medians = table.groupby(["region", "n", "design"])[["clean", "noisy"]].median().unstack("design")
     return medians["clean"][list(DESIGNS)], medians["noisy"][list(DESIGNS)]
@@ -145,14 +142,7 @@ def over_classical(table: pd.DataFrame, method: str = "descent on trace error") 
     return {f"{region}, n = {n}": float(value) for (region, n), value in quotients.items()}
 
 
-@style.picture(
-    "fig-uses-designs",
-    caption="Four designs on a square with a bay: a Latin hypercube, a Sobol sequence, and landmarks after a descent "
-    "on the radial SKD and on the trace error.",
-    alt="Four squares filled with grey points except for a half disc at the right side, and over them blue dots. The "
-    "dots of the Latin hypercube and of the Sobol sequence leave gaps; those of both descents are spread evenly and "
-    "follow the border of the bay.",
-)
+@style.drawn
 def figure_designs(p: DesignsParameters) -> Figure:
     """The designs for the second number of points."""
     data, n = grid("bay", p.N), p.n[min(1, len(p.n) - 1)]
@@ -223,24 +213,12 @@ def descend(objective: Any, start: Array, steps: int) -> Array:
     return sample
 
 
-@dataclass(frozen=True, eq=False)
-class Globe:
+class Globe(NamedTuple):
     """Clustered data on the sphere, and samples by name with their trace errors."""
 
     data: Array
     samples: dict[str, Array]
     errors: dict[str, float]
-
-    @property
-    def sentence(self) -> str:
-        """The errors in words, smallest last."""
-        order = sorted(self.errors.items(), key=lambda each: -each[1])
-        lattice, radial = self.errors["Fibonacci lattice"], self.errors["descent on R"]
-        return (
-            f"Trace errors over these data: {', '.join(f'{name} {number(error)}' for name, error in order)}. The "
-            f"lattice, which does not depend on the data, is {'better' if lattice < radial else 'worse'} than the "
-            "descent on $R$ here."
-        )
 
 
 def globe(p: DesignsParameters) -> Globe:
@@ -253,14 +231,7 @@ def globe(p: DesignsParameters) -> Globe:
     return Globe(data, samples, {name: error(sample) for name, sample in samples.items()})
 
 
-@style.picture(
-    "fig-sphere-globe",
-    caption="The near side of the sphere: data (grey), half of them around three places, and landmarks (blue): drawn "
-    "uniformly from the data, a Fibonacci lattice, and after a descent on the radial SKD and on the trace error.",
-    alt="Four discs filled with grey points that crowd around three places, and blue landmarks: uniform ones crowd "
-    "there too, those of the lattice are evenly spaced everywhere, those of the descent on R lie close together where "
-    "the data are dense, and those of the descent on the trace error are spread more evenly.",
-)
+@style.drawn
 def figure_globe(shown: Globe) -> Figure:
     """The samples in parallel projection."""
     up, around = np.radians((20.0, 30.0))
@@ -290,12 +261,10 @@ def against_lattice(p: DesignsParameters) -> pd.DataFrame:
     kernel, data = nl.Gaussian(rho=p.sphere_rho), lattice(p.sphere_N)
     error, rows = nl.TraceError(kernel, data).value, []
     for n in p.sphere_n:
-        starts = [scattered(n, p.seed + j) for j in range(p.seeds)]
-        row = {"n": n, "lattice": error(lattice(n)), "random": float(np.median([error(start) for start in starts]))}
+        ends = {"lattice": [lattice(n)], "random": [scattered(n, p.seed + j) for j in range(p.seeds)]}
         for name, objective in OBJECTIVES.items():
-            f = objective(kernel, data)
-            row[name] = float(np.median([error(descend(f, start, p.steps)) for start in starts]))
-        rows.append(row)
+            ends[name] = [descend(objective(kernel, data), start, p.steps) for start in ends["random"]]
+        rows.append({"n": n} | {name: float(np.median(list(map(error, samples)))) for name, samples in ends.items()})
     return pd.DataFrame(rows)
 
 
