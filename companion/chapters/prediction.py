@@ -30,7 +30,6 @@ from ..figures import panels, style
 from ..results import provenance
 from ..running.engine import compute
 from ..settings import Settings, setting
-from ..wording import number
 from .base import Chapter, each_once
 
 FILE = Path("beyond") / "prediction.json"
@@ -202,11 +201,6 @@ def rows(p: PredictionParameters, problem: str, k: int, quick: bool = False) -> 
         yield {"problem": problem, "split": k, "N": p.N, "n": 0, "method": name, "error": error}
 
 
-def computed(p: PredictionParameters) -> pd.DataFrame:
-    """All rows."""
-    return pd.DataFrame(itertools.chain.from_iterable(rows(p, *piece) for piece in pieces(p)))
-
-
 def pieces(p: PredictionParameters) -> list[tuple[str, int]]:
     """Every problem with every split."""
     return list(itertools.product(p.problems, range(p.splits)))
@@ -216,7 +210,8 @@ def found(p: PredictionParameters, results: Path = RESULTS) -> tuple[pd.DataFram
     """The stored rows, if they are of these parameters, else computed ones; and a sentence on where they come from."""
     stored = load(results)
     if stored is None or stored[0] != p.study:
-        return computed(p), "All errors were computed in this run."
+        every = itertools.chain.from_iterable(rows(p, *piece) for piece in pieces(p))
+        return pd.DataFrame(every), "All errors were computed in this run."
     table, machine = stored[1:]
     again = [row for k in range(min(p.recompute, p.splits)) for row in rows(p, "diabetes", k, quick=True)]
     check(table, again)
@@ -306,45 +301,18 @@ def by_method(table: pd.DataFrame, problem: str, p: PredictionParameters) -> pd.
 
 def others(table: pd.DataFrame, p: PredictionParameters) -> pd.DataFrame:
     """Median errors of the estimator with about 50 landmarks, and of the other models."""
-    n = nearest(p.n, 50)
-    rows = []
-    for problem in p.problems:
-        some = medians(table, p.N)[problem]
-        row: dict[str, Any] = {"problem": TITLES[problem], f"{FITTED}, n = {n}": some[FITTED, n]}
-        rows.append(row | {name: some[name, 0] for each in OTHERS for name in (each, f"{each}, tuned")})
-    return pd.DataFrame(rows)
+    n, wide = nearest(p.n, 50), medians(table, p.N).unstack(["method", "n"]).loc[list(p.problems)]
+    columns = {f"{FITTED}, n = {n}": wide[FITTED, n]}
+    columns |= {name: wide[name, 0] for each in OTHERS for name in (each, f"{each}, tuned")}
+    return pd.DataFrame({"problem": map(TITLES.get, p.problems)}, index=wide.index).assign(**columns)
 
 
 def few_points(table: pd.DataFrame, p: PredictionParameters) -> pd.DataFrame:
     """Median errors with few training points."""
-    rows = []
-    for problem, N, n in itertools.product(p.problems, p.few, p.few_n):
-        some = medians(table, N)[problem]
-        row = {"problem": TITLES[problem], "training points": N, "landmarks": n}
-        rows.append(row | {method: some[method, n] for method in ("uniform", FITTED)})
-    return pd.DataFrame(rows)
-
-
-def better(table: pd.DataFrame, p: PredictionParameters) -> str:
-    """Which other models, tuned or not, have a lower median error than the estimator with about 50 landmarks."""
-    sentences = []
-    for row in others(table, p).to_dict("records"):
-        title, ours = row.pop("problem"), row.pop(next(name for name in row if name.startswith(FITTED)))
-        lower = [f"{name} ({number(error)})" for name, error in row.items() if error < ours]
-        if lower:
-            sentences.append(f"on {title} ({number(ours)}) " + ", ".join(lower))
-    found = "; ".join(sentences) or "no other model"
-    return f"Lower median errors than that of the estimator (in parentheses): {found}."
-
-
-def lowest(table: pd.DataFrame, p: PredictionParameters) -> pd.DataFrame:
-    """For supervised landmarks and fitted scales: the best number of landmarks, and the error there and at the end."""
-    rows = []
-    for problem, method in itertools.product(p.problems, ("supervised", FITTED)):
-        errors = by_method(table, problem, p).set_index("n")[method]
-        row = {"problem": TITLES[problem], "method": method, "best n": errors.idxmin(), "error there": errors.min()}
-        rows.append(row | {f"error at n = {p.n[-1]}": errors.iloc[-1]})
-    return pd.DataFrame(rows)
+    some = table[table["N"].isin(p.few) & table["n"].isin(p.few_n)]
+    keys = {"problem": "problem", "N": "training points", "n": "landmarks"}
+    wide = some.groupby([*keys, "method"], sort=False)["error"].median().unstack("method")[["uniform", FITTED]]
+    return wide.sort_index(level=["N", "n"]).loc[list(p.problems)].reset_index().rename(columns=keys).replace(TITLES)
 
 
 # -- pictures --------------------------------------------------------------------------------------------------
@@ -353,13 +321,7 @@ _COLOURS = dict(zip((*LANDMARKS, FITTED), (style.DATA, "#e8a33d", "#4c9a8f", "#8
                     strict=True))  # fmt: skip
 
 
-@style.picture(
-    "fig-prediction-errors",
-    caption="Test error against the number of landmarks, medians over the splits: the share of wrong classes or the "
-    "root mean square error. Dashed: a tuned support vector machine; dotted: tuned gradient boosting.",
-    alt="Six panels with falling lines. In most of them the line of supervised landmarks and that of fitted length "
-    "scales lie below those of uniform, k-means, radial and trace landmarks on the left and meet them on the right.",
-)
+@style.drawn
 def figure_errors(table: pd.DataFrame, p: PredictionParameters) -> Figure:
     """A panel for each problem."""
     figure, axes = panels.grid(len(p.problems), 2, 2.2)
@@ -376,15 +338,7 @@ def figure_errors(table: pd.DataFrame, p: PredictionParameters) -> Figure:
     return figure
 
 
-@style.picture(
-    "fig-prediction-moves",
-    caption="Points of a square, coloured by the target, a wave around one place and nearly 0 elsewhere; and twelve "
-    "landmarks: those of the trace error, and supervised ones with the paths from their start, the k-means centres. "
-    "The titles give the part of the target's variance that ridge regression leaves.",
-    alt="Two squares of coloured points, plain but for a few vertical stripes in the upper right quadrant. In the "
-    "first, landmarks cover the square evenly. In the second, paths lead several of them to the stripes, two to almost "
-    "the same point; the others hardly move.",
-)
+@style.drawn
 def figure_moves(p: PredictionParameters) -> Figure:
     """Where landmarks go when they are to predict."""
     X = np.random.default_rng(0).uniform(-1.0, 1.0, (min(1_500, p.N), 2))

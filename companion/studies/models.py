@@ -8,9 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 FILE = Path("beyond") / "models.json"
-_EXACT = "exact"  #: the rows that have all training points as landmarks
 _DATA = {"rings": "Abalone", "class": "MAGIC"}
-Cases = dict[str, float]
 
 
 def load(path: Path) -> pd.DataFrame | None:
@@ -21,29 +19,23 @@ def load(path: Path) -> pd.DataFrame | None:
     return pd.DataFrame(stored["rows"], columns=stored["columns"])
 
 
-def cases(table: pd.DataFrame) -> dict[str, Cases]:
+def cases(table: pd.DataFrame) -> dict[str, dict[str, float]]:
     """The numbers that answer the questions X11, X12, X13, X17 and X18, by question and case."""
-    rings, shower = (_medians(table, task, "loss") for task in _DATA)
-    lost = {task: _medians(table, task, "lost") for task in _DATA}
-    squared = {task: _medians(table, task, "squared") for task in _DATA}
-    exact = table[table["way"] == _EXACT].groupby("task")["squared"].median()
-    return {
-        "X11": _named(rings["trace"] / rings["uniform"]),
-        "X12": _named(shower["trace"] / shower["uniform"]),
-        "X13": _named(shower["k-means"] / shower["uniform"]),
-        "X17": _both({task: wide["trace"] / wide["uniform"] for task, wide in lost.items()}),
-        "X18": _both({task: 1.0 - exact[task] / wide["uniform"] for task, wide in squared.items()}),
+    grouped = table.assign(data=table["task"].map(_DATA)).groupby(["data", "n", "way"])
+    medians = grouped[["loss", "lost", "squared"]].median().unstack("way")
+    loss, lost, squared = (medians[name] for name in ("loss", "lost", "squared"))
+    # the rows called exact have all training points as landmarks, whatever n
+    exact = table[table["way"] == "exact"].groupby(table["task"].map(_DATA))["squared"].median()
+    numbers = {
+        "X11": (loss["trace"] / loss["uniform"]).loc[["Abalone"]],
+        "X12": (loss["trace"] / loss["uniform"]).loc[["MAGIC"]],
+        "X13": (loss["k-means"] / loss["uniform"]).loc[["MAGIC"]],
+        "X17": lost["trace"] / lost["uniform"],
+        "X18": 1.0 - exact.reindex(squared.index, level="data") / squared["uniform"],
     }
-
-
-def _medians(table: pd.DataFrame, task: str, quantity: str) -> pd.DataFrame:
-    some = table[(table["task"] == task) & (table["way"] != _EXACT)]
-    return some.groupby(["n", "way"])[quantity].median().unstack("way")
-
-
-def _named(numbers: pd.Series) -> Cases:
-    return {f"n = {n}": float(each) for n, each in numbers.items()}
-
-
-def _both(numbers: dict[str, pd.Series]) -> Cases:
-    return {f"{_DATA[task]}, {n}": value for task, each in numbers.items() for n, value in _named(each).items()}
+    both = ("X17", "X18")
+    found: dict[str, dict[str, float]] = {}
+    for name, row in numbers.items():
+        parts = row.dropna().items()
+        found[name] = {f"{data}, n = {n}" if name in both else f"n = {n}": float(each) for (data, n), each in parts}
+    return found
