@@ -9,7 +9,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,15 +18,12 @@ from matplotlib.figure import Figure
 import nystrom_lib as nl
 from nystrom_lib.datasets import Dataset
 
-from ..errors import VerificationError
 from ..experiments.components import DataSource, MiniBooNE, part_of
 from ..experiments.config import Experiment
 from ..experiments.outcome import STAGES
 from ..experiments.paper import PAPER, SEED, value
-from ..experiments.protocol import prepare, repetition
 from ..figures import style, trajectories
 from ..results.table import Results
-from ..results.tolerances import tolerance_for
 from ..settings import Settings, setting
 from ..studies import real_rows
 from ..wording import WITH_SAMPLE, number, percent
@@ -64,10 +60,6 @@ class MiniBooNEParameters(Settings):
     batch_size: int = setting(value(5, "descent.batch_size"), at_least=1, meaning="batch size b")
     every: int = setting(value(5, "record.every"), at_least=1, meaning="steps between two evaluations of R")
     seed: int = setting(SEED, at_least=0, meaning="seed of the initial sample and of the batches")
-    recompute: int = setting(100, at_least=0, meaning="how many of the first steps to compute again")
-    sample: str | None = setting(
-        None, meaning="the public sample of real rows, to compute some of its stored results again; null if absent"
-    )
 
     def data(self) -> DataSource:
         """D."""
@@ -107,8 +99,8 @@ CHAPTER = Chapter(
     parameters=MiniBooNEParameters,
     profiles={
         # A gradient is about as large as N², so fewer points need a longer step.
-        "quick": {"N": 20_000, "n": 200, "step": 8e-6, "iterations": 1000, "recompute": 0},
-        "smoke": {"N": 2000, "n": 30, "step": 2e-4, "iterations": 200, "every": 10, "recompute": 50},
+        "quick": {"N": 20_000, "n": 200, "step": 8e-6, "iterations": 1000},
+        "smoke": {"N": 2000, "n": 30, "step": 2e-4, "iterations": 200, "every": 10},
     },
 )
 
@@ -153,12 +145,11 @@ def norms_table(stored: Mapping[str, Any]) -> pd.DataFrame:
     return pd.DataFrame(shown, columns=columns)
 
 
-def origin(stored: Mapping[str, Any], sample: str | None) -> tuple[str, str, str]:
+def origin(stored: Mapping[str, Any]) -> tuple[str, str, str]:
     """The line on the real rows at the foot of the page."""
-    again = "not recomputed: the sample is absent" if sample is None else real_rows.check(stored, Path(sample))
     about, source = stored["about"], stored["data"][real_rows.REAL]["source"]
     where = f"computed on {about['started'][:10]}, {about['cpu']}, commit {about['commit'][:10]}"
-    return f"Real rows: {source[:45]}…", f"{real_rows.SPLITS} splits stored, {where}", again
+    return f"Real rows: {source[:45]}…", f"{real_rows.SPLITS} splits stored, {where}", "not recomputed: not included"
 
 
 # -- Figure 5 --------------------------------------------------------------------------------------------------
@@ -188,32 +179,6 @@ def before_and_after(results: Results, data: Dataset) -> pd.DataFrame:
         ("part of the trace of $\\mathbf K$", *(percent(each / data.N) for each in table["trace"])),
     ]
     return pd.DataFrame(rows, columns=["criterion", "before", "after"])
-
-
-def check_first_steps(stored: Results, steps: int) -> str:
-    """Compute the first steps of repetition 0 again, compare R along them, and return what was compared.
-
-    A difference beyond the tolerance raises VerificationError.
-    """
-    experiment = stored.experiment
-    steps = min(steps, experiment.descent.steps)
-    short = experiment.replace(
-        descent=experiment.descent.replace(iterations=steps),
-        m=1,
-        norms=(),
-        factors=False,
-        record=experiment.record.replace(repetitions=(0,), path=False),
-    )
-    curve = repetition(prepare(short, stored.constants), 0).arrays["curve"]
-    known = dict(stored.outcomes[0].arrays["curve"].T.tolist())
-    pairs = [(int(t), value, known[t]) for t, value in curve.T.tolist() if t in known]
-    tolerance = tolerance_for("curve", stored.constants)
-    for t, found, expected in pairs:
-        if not tolerance.excess(found, expected) <= 1.0:
-            raise VerificationError(
-                f"R after {t:,} steps is {found!r}, stored {expected!r}: the difference exceeds {tolerance}."
-            )
-    return f"the first {steps:,} steps: R at t = {', '.join(f'{t:,}' for t, _, _ in pairs)}"
 
 
 # -- timings ---------------------------------------------------------------------------------------------------

@@ -20,7 +20,6 @@ import nystrom_lib as nl
 
 from ..atomic_write import write_text
 from ..checkout import RESULTS
-from ..errors import VerificationError
 from ..experiments.outcome import Array
 from ..experiments.paper import SEED
 from ..experiments.seeds import Axis, seed_for
@@ -141,20 +140,6 @@ def load(results: Path) -> dict[str, Any] | None:
     """The stored results; None if they are not in this folder."""
     file = results / FILE
     return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else None
-
-
-def check(stored: Mapping[str, Any], file: Path) -> str:
-    """Compute what takes a second or two again from the sample: the start of the first split, and the norm."""
-    X = nl.datasets.miniboone_sample(file).X
-    train, test = split(X, 0)
-    start = nl.uniform_sample(train, LANDMARKS, seed_for(SEED, Axis.INITIAL_SAMPLE, 0))
-    found = {f"{name} before": value for name, value in describe_sample(train, test, start).items()}
-    known = next(row for row in stored["rows"] if row["data"] == REAL and row["split"] == 0)
-    known, found = known | stored["norm"], found | squared_norm(X)
-    for name, value in found.items():
-        if not abs(value - known[name]) <= 1e-8 * abs(known[name]):
-            raise VerificationError(f"{name} of the real rows is {value!r}; stored is {known[name]!r}.")
-    return "the first initial sample and the norm"
 
 
 def medians(stored: Mapping[str, Any]) -> pd.DataFrame:
