@@ -89,17 +89,12 @@ def optimise(
 ) -> None:
     """Find landmarks for the points in FILE with a small error of the Nyström approximation.
 
-    FILE is CSV (also compressed; semicolons, tabs and decimal commas are recognised), Parquet or NPY with a row for
-    each point, or a folder of Parquet files. By default columns are standardised, ρ is 1 over the median squared
-    distance, and a descent on the trace error moves the landmarks until more steps gain little. Each choice is printed
-    with its reason.
+    FILE is CSV (also compressed), Parquet or NPY with a row for each point, or a folder of Parquet files. Each choice is
+    printed with its reason, and with the trace error before and after, the smallest possible (beyond 5,500 points a
+    lower bound), and the number of uniform landmarks with the same error; for many points these are estimates.
 
-    Printed are the trace error before and after; the smallest error possible (beyond 5,500 points a lower bound); and
-    the number of uniform landmarks with the same error. For many points errors are estimated, with an interval. The
-    landmarks are saved in the units of FILE; beside them a record (.json) and a picture (.svg). Ctrl-C ends the descent
-    and keeps the best landmarks so far.
-
-    With --dask the workers of a cluster read the file themselves, under the same path, and make the passes over it.
+    The landmarks are saved in the units of FILE; beside them a record (.json) and a picture (.svg). Ctrl-C ends the
+    descent and keeps the best landmarks so far. With --dask the workers of a cluster read the file under the same path.
 
     \b
     Examples:
@@ -219,12 +214,13 @@ def _report(optimised: Optimised, seconds: float) -> str:
     else:
         tell("computing the smallest error possible …")
         if optimised.best is not None:
-            factor = "" if optimised.factor is None else f"E_tr = {optimised.factor:.4g}"
+            factor = f"E_tr = {optimised.after / optimised.best:.4g}" if optimised.best else ""
             rows.append(["best possible", f"{optimised.best:.6g}", factor])
         else:
             rows.append(["best possible", f"≥ {optimised.best_bound:.6g}", ""])
             if optimised.best_bound > 0.0:
-                ratio = optimised.at_most / optimised.best_bound
+                most = optimised.after if optimised.estimate is None else optimised.estimate.bounds[1]
+                ratio = most / optimised.best_bound
                 words.append(f"With 90 % confidence the error is within a factor of {ratio:.3g} of the best possible.")
         if (estimate := optimised.estimate) is not None:
             low, high = estimate.bounds

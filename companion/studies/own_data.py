@@ -122,7 +122,7 @@ def optimise(
     watch: Callable[[float, float], object] | None = None,
     cluster: Any = None,
 ) -> Optimised:
-    """The landmarks; of several tries those with the smallest trace error."""
+    """Find the landmarks."""
     n = None if request.tolerance is not None else request.n or 100
     if n is not None and n > dataset.N:
         raise ValueError(f"n is {n}; it must be from 1 to {dataset.N}, the number of data points.")
@@ -131,15 +131,8 @@ def optimise(
     kernel = kernel_by_name(request.kernel, rho)
     how: dict[str, Any] = {name: getattr(request, name) for name in ("method", "start", "seconds", "iterations")}
     how |= {"n": n} if n is not None else {"tolerance": request.tolerance}
-    found = []
-    for seed in range(request.seed, request.seed + request.tries):
-        result = nl.find_landmarks(kernel, dataset.X, seed=seed, progress=progress, watch=watch, **how)
-        found.append(Optimised(request, dataset, kernel, f"ρ = {rho:g}, {rule}.", result, cluster))
-    if request.tries == 1:
-        return found[0]
-    best = min(range(request.tries), key=lambda k: found[k].after)
-    why = f"The best of {request.tries} tries, by the trace error: the one with seed {request.seed + best}."
-    return found[best].with_result(why)
+    result = nl.find_landmarks(kernel, dataset.X, seed=request.seed, progress=progress, watch=watch, **how)
+    return Optimised(request, dataset, kernel, f"ρ = {rho:g}, {rule}.", result, cluster)
 
 
 @dataclass(frozen=True)
@@ -181,16 +174,13 @@ class Optimised:
         write_text(record, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
         return record
 
-    def with_result(self, reason: str, **changes: Any) -> Optimised:
-        """The same with changes of the result and a reason for them."""
-        return replace(self, result=replace(self.result, reasons=(*self.result.reasons, reason), **changes))
-
     def or_start(self) -> Optimised:
         """This, or the start if its trace error is smaller: the descent compared the two on some points only."""
         if self.after <= self.before:
             return self
-        reason = "The approximation got worse; the start is better and was kept."
-        return self.with_result(reason, sample=self.result.start, error=self.result.start_error)
+        reasons = (*self.result.reasons, "The approximation got worse; the start is better and was kept.")
+        start, error = self.result.start, self.result.start_error
+        return replace(self, result=replace(self.result, reasons=reasons, sample=start, error=error))
 
     # errors
 
@@ -208,8 +198,7 @@ class Optimised:
     @property
     def estimate(self) -> nl.Estimate | None:
         """The interval of ``after``, where it is an estimate; ``before`` is then from the same points."""
-        estimate: nl.Estimate | None = self._after.estimate
-        return estimate
+        return self._after.estimate  # type: ignore[no-any-return]
 
     @cached_property
     def _after(self) -> Any:
@@ -245,24 +234,13 @@ class Optimised:
         """A lower confidence bound of the smallest trace error of any matrix of rank n."""
         return self.dataset.N * nl.best_error_bound(self.kernel, self.dataset.X, self.n)
 
-    @property
-    def at_most(self) -> float:
-        """An upper confidence bound of the trace error; the error itself where it is exact."""
-        return self.after if self.estimate is None else self.estimate.bounds[1]
-
-    @property
-    def factor(self) -> float | None:
-        """E_tr of Eq. (8), where the best error is known and not zero."""
-        return self.after / self.best if self.best else None
-
     # uniform landmarks for the same error
 
     def _mean_error(self, sample: Array) -> float:
         """The mean error of a sample over some of the points."""
         points = some_points(self.dataset.X, _COMPARED)
-        if self._by_nearest:
-            return nl.nystrom_errors(self.kernel, points, sample, "trace", neighbours=NEIGHBOURS).trace / len(points)
-        return float(nl.NystromApproximation(self.kernel, sample).residuals(points).mean())
+        how: Any = {"neighbours": NEIGHBOURS} if self._by_nearest else {"precision": "double"}
+        return float(nl.nystrom_errors(self.kernel, points, sample, "trace", **how).trace) / len(points)
 
     @cached_property
     def ours(self) -> float:
@@ -322,7 +300,6 @@ class Optimised:
         data, request, kernel = self.dataset, self.request, self.kernel
         names = ("method", "start", "iterations", "seconds", "seed")
         found = {name: getattr(request, name) for name in names} | {"steps": self.result.steps}
-        found |= {"tries": request.tries} if request.tries > 1 else {}
         found |= {} if request.tolerance is None else {"tolerance": request.tolerance}
         trace = {"before": self.before, "after": self.after, "best_possible": vars(self).get("best")}
         trace |= {} if self.estimate is None else {"after_is_estimated": asdict(self.estimate)}

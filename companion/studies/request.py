@@ -46,14 +46,13 @@ class Request(Settings):
     missing_code: tuple[str, ...] = setting((), meaning="what else marks a missing value: -999, ?, …")
     standardise: bool = setting(True, meaning="rescale columns to mean 0 and variance 1, as paper §4.2 does")
     seed: int = setting(0, at_least=0, meaning="seed of all random numbers")
-    tries: int = setting(1, at_least=1, meaning="seeds to try; the best landmarks are kept")
     exact: bool = setting(False, meaning="compute the errors from all points, however many")
 
     def check(self) -> None:
         """Refuse a missing file, and what a tolerance excludes."""
         self.path()
         if self.tolerance is not None:
-            for name, default in (("n", None), ("tries", 1), ("start", "auto")):
+            for name, default in (("n", None), ("start", "auto")):
                 if getattr(self, name) != default:
                     raise ConfigurationError("tolerance", f"excludes {name}.")
 
