@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,28 +23,25 @@ from ..figures import style
 Calls = Mapping[str, Callable[[], object]]
 
 
-def seconds(call: Callable[[], object], *, least: float = 0.1, most_calls: int = 200) -> float:
-    """Processor time of the quickest of some calls: at least three, and until ``least`` seconds have gone."""
+def seconds(call: Callable[[], object]) -> float:
+    """Processor time of the quickest of 3 to 200 calls, which end after a tenth of a second."""
     call()  # compiled and cached before the clock starts
-    shortest, began = np.inf, time.process_time()
-    for calls in range(1, most_calls + 1):
+    times: list[float] = []
+    while len(times) < 3 or (sum(times) < 0.1 and len(times) < 200):
         start = time.process_time()
         call()
-        now = time.process_time()
-        shortest = min(shortest, now - start)
-        if calls >= 3 and now - began > least:
-            break
-    return float(shortest)
+        times.append(time.process_time() - start)
+    return min(times)
 
 
 def criteria(kernel: nl.Kernel, data: Array, sample: Array) -> dict[str, Callable[[], object]]:
     """R, its gradient and the three norms of the error, each as a call to time."""
+    norms = {title: partial(nl.nystrom_errors, kernel, data, sample, title.lower(), precision="double")
+             for title in ("trace", "Frobenius", "spectral")}  # fmt: skip
     return {
         "R without its constant": lambda: nl.radial_skd(kernel, data, sample, constant=False),
         "∇R": lambda: nl.radial_skd_gradient(kernel, data, sample),
-        "trace": lambda: nl.nystrom_errors(kernel, data, sample, "trace", precision="double"),
-        "Frobenius": lambda: nl.nystrom_errors(kernel, data, sample, "frobenius", precision="double"),
-        "spectral": lambda: nl.nystrom_errors(kernel, data, sample, "spectral", precision="double"),
+        **norms,
     }
 
 
