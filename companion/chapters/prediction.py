@@ -267,25 +267,20 @@ def medians(table: pd.DataFrame, N: int) -> pd.Series:
 
 def cases(table: pd.DataFrame, p: PredictionParameters) -> Mapping[str, dict[str, float]]:
     """The numbers that answer the questions X19 to X24, by question and case."""
-    all_points = medians(table, p.N)
     small, large, small_few = nearest(p.n, 50), nearest(p.n, 200), nearest(p.few_n, 50)
 
-    def ratios(first: tuple[str, int], second: tuple[str, int]) -> dict[str, float]:
-        return {TITLES[each]: float(all_points[each, *first] / all_points[each, *second]) for each in p.problems}
+    def ratios(first: tuple[str, int], second: tuple[str, int], N: int = p.N, more: str = "") -> dict[str, float]:
+        errors = medians(table, N)
+        return {f"{TITLES[each]}{more}": float(errors[each, *first] / errors[each, *second]) for each in p.problems}
 
-    few: dict[str, float] = {}
-    for N in p.few:
-        some = medians(table, N)
-        few |= {
-            f"{TITLES[e]}, {N}": float(some[e, FITTED, small_few] / some[e, "uniform", small_few]) for e in p.problems
-        }
+    few = [ratios((FITTED, small_few), ("uniform", small_few), N, f", {N}") for N in p.few]
     return {
         "X19": ratios(("supervised", small), ("uniform", large)),
         "X20": ratios((FITTED, small), ("supervised", small)),
         "X21": ratios((FITTED, small), ("support vectors, tuned", 0)),
         "X22": ratios((FITTED, small), ("boosting, tuned", 0)),
         "X23": ratios((FITTED, large), (FITTED, small)),
-        "X24": few,
+        "X24": {name: value for each in few for name, value in each.items()},
     }
 
 
