@@ -25,7 +25,6 @@ from ..experiments.outcome import Array
 from ..experiments.problems import EVERY, EXACT, FREE_STEP, PROBLEMS, STEPS, Problem, exact, rules
 from ..experiments.seeds import Axis, seed_for
 from ..figures import panels, style
-from ..results.archive import Archive
 from ..results.table import Results
 from ..settings import setting
 from ..studies import beyond as studies
@@ -306,24 +305,6 @@ def _on_batches(p: ObjectivesParameters, f: nl.RadialSKD, n: int, rule: Any) -> 
         except nl.DescentError:  # the step is too long
             ends.append(np.inf)
     return float(np.median(ends))
-
-
-def second_thread() -> tuple[pd.DataFrame, str]:
-    """The stored seconds of descents on one thread, on two, and two at a time, and where they were measured."""
-    stored: Any = Archive(RESULTS).file("beyond/second_thread.json")
-    seconds = pd.DataFrame(stored["problems"]).T
-    table = pd.DataFrame({
-        "pairs in a sum": (seconds["n"] * seconds["N"]).astype(int),
-        "one thread, s": seconds["one_s"],
-        "two threads, s": seconds["two_s"],
-        "gain": seconds["one_s"] / seconds["two_s"],
-        "gain of two descents at a time": 2.0 * seconds["one_s"] / seconds["both_s"],
-    })  # fmt: skip
-    about = (
-        f"Seconds for {stored['steps']} steps with the exact gradient, the best of {stored['rounds']} runs, measured "
-        f"on {stored['details']['date'][:10]} on an {stored['machine']}:"
-    )
-    return table.rename_axis("problem").reset_index(), about
 
 
 # -- pictures --------------------------------------------------------------------------------------------------
