@@ -89,8 +89,8 @@ def optimise(
 ) -> None:
     """Find landmarks for the points in FILE with a small error of the Nyström approximation.
 
-    FILE is CSV (also compressed), Parquet or NPY with a row for each point, or a folder of Parquet files. Each choice is
-    printed with its reason, and with the trace error before and after, the smallest possible (beyond 5,500 points a
+    FILE is CSV (also compressed), Parquet or NPY with a row for each point, or a folder of Parquet files. Each choice
+    is printed with its reason, and with the trace error before and after, the smallest possible (beyond 5,500 points a
     lower bound), and the number of uniform landmarks with the same error; for many points these are estimates.
 
     The landmarks are saved in the units of FILE; beside them a record (.json) and a picture (.svg). Ctrl-C ends the
