@@ -25,7 +25,7 @@ from .._validation import Array
 from ..kernels import Gaussian, Kernel, Matern, RationalQuadratic
 from ..landmarks.objectives.prediction_error import fit, predictions
 from ..landmarks.starts import kmeans
-from ..landmarks.supervised import CANDIDATE_STEPS, MAX_EXACT, RIDGES, START, STEPS, Model, Points, Search, squared
+from ..landmarks.supervised import CANDIDATE_STEPS, MAX_EXACT, RIDGES, START, STEPS, Fitting, Model, Points, squared
 
 #: At unit length scale.
 KERNELS: dict[str, Kernel] = {
@@ -128,7 +128,7 @@ class _Predictor(BaseEstimator):  # type: ignore[misc]
                 raise ValueError(f"length_scales must be 'auto', or one positive number or {d}, one for each feature.")
             scales, moves = np.square(spread / lengths) * np.ones(d), ("fixed",)
         ridges = RIDGES if self.ridge == "auto" else (float(self.ridge),)
-        search = Search(self._kernel, n, rng, start, scales, moves, ridges, loss=self._loss)
+        search = Fitting(self._kernel, n, rng, start, scales, moves, ridges, loss=self._loss)
         model = Model(start(points.X[:MAX_EXACT], n), scales, ridges[len(ridges) // 2], START)
         if N > 1 and np.ptp(points.Y, axis=0).any():
             found = search.run(points)

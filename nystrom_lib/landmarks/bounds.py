@@ -127,8 +127,16 @@ def _drawn(source: Source, count: int, rng: np.random.Generator) -> Array:
     return np.ascontiguousarray(source.rows(chosen), dtype=np.float64)
 
 
+def mean_diagonal(kernel: Kernel, source: Source) -> float:
+    """The mean of K(x, x) over all the data: a pass over them, unless the kernel is radial."""
+    if kernel.radial:
+        return largest_diagonal(kernel, source)
+    blocks = (block.astype(np.float64, copy=False) for block in source.blocks())
+    return math.fsum(float(kernel.diagonal(block).sum()) for block in blocks) / len(source)
+
+
 def largest_diagonal(kernel: Kernel, source: Source) -> float:
-    """The maximum of K(x, x) over all the data: a pass over them, unless the kernel is radial."""
+    """The maximum of K(x, x) over all the data."""
     if kernel.radial:
         return float(kernel.diagonal(np.zeros((1, source.d)))[0])
     return max(float(kernel.diagonal(block.astype(np.float64, copy=False)).max()) for block in source.blocks())

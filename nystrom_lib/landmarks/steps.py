@@ -154,9 +154,7 @@ class FixedStep(StepRule):
 class RadialEngine(PairSums, Engine):
     """The compiled descent on the radial SKD, one or two samples a batch, Eq. (5)–(7)."""
 
-    def __init__(
-        self, objective: RadialSKD, sample: Array, batch_size: int, step: float, first_part: int = 0
-    ) -> None:
+    def __init__(self, objective: RadialSKD, sample: Array, batch_size: int, step: float, first_part: int = 0) -> None:
         super().__init__(objective.kernel, objective.data, sample, batch_size)
         self._step, self._first_part = step, first_part
 

@@ -18,14 +18,17 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
 
+from .. import _validation as check
 from .._threads import available_threads
 from .._validation import Array
 from ..descent import Budget, DescentError, independent_batches, run_descent
 from ..kernels import Kernel
-from .objectives.prediction_error import PredictionError, fit, predictions
+from .objectives.prediction_error import PredictionError, checked_targets, fit, predictions
+from .search import Landmarks, Search
+from .starts import STARTS, Drawn
 from .steps import Adam
 
 RIDGES = tuple(np.geomspace(1e-3, 10.0, 9).tolist())  #: values of λ tried for the start, every second one for descents
@@ -106,8 +109,8 @@ class Found(NamedTuple):
 
 
 @dataclass
-class Search:
-    """The problem, and the effort that may be spent on it."""
+class Fitting:
+    """A problem, and the effort that may be spent on it."""
 
     kernel: Kernel
     n: int
@@ -325,18 +328,40 @@ def _indistinguishable(losses: Array, best: Array, margin: float) -> bool:
     return bool(difference.mean() <= margin * difference.std() / np.sqrt(len(difference)))
 
 
-def find(search: Search, points: Points) -> Found:
-    """Landmarks for a fixed kernel; errors are shares of the targets' variance."""
-    Y = points.Y - points.Y.mean(axis=0)
-    variance = float(np.square(Y).mean(axis=0).sum())
-    few = search.n > (1.0 - HELD_OUT) * len(Y)
-    if few or variance <= 1e-28 * float(np.square(points.Y).sum(axis=1).mean()):
+def predicting(search: Search, targets: ArrayLike, start: str | ArrayLike) -> Landmarks:
+    """Landmarks that predict targets; errors are shares of the targets' variance."""
+    kernel, n = search.kernel, search.n
+    if not kernel.radial:
+        raise ValueError(f"kernel is {kernel!r}; it must be radial, a function of the distance.")
+    Y = checked_targets(targets, len(search.source))
+    Y = Y if search.numbers is None else Y[search.numbers]
+    if isinstance(start, str):
+        check.choice("start", start, ("auto", *STARTS), ", or points")
+        name = "kmeans" if start == "auto" else start
+        how = f"a sample chosen by {name!r}"
+    else:
+        given, how = search.given(start), "the points given"
+
+    def begin(points: NDArray[Any], n: int) -> Array:
+        return STARTS[name](kernel, points, n, search.for_start).points if isinstance(start, str) else given[:n]
+
+    search.reasons += ["A descent on 'prediction': targets are given.", f"The descent starts from {how}."]
+    fitting = Fitting(
+        kernel, n, search.for_validation, begin, np.ones(search.data.shape[1]), iterations=search.iterations,
+        seconds=search.seconds, progress=search.progress, folds=False, began=search.began, reasons=search.reasons,
+    )  # fmt: skip
+    centred = Y - Y.mean(axis=0)
+    variance = float(np.square(centred).mean(axis=0).sum())
+    few = n > (1.0 - HELD_OUT) * len(Y)
+    if few or variance <= 1e-28 * float(np.square(Y).sum(axis=1).mean()):
         why = "There are too few points to hold any out" if few else "The targets are constant"
         search.reasons.append(f"{why}: the start was kept.")
-        start = Model(search.start(points.X, search.n), search.scales, 1.0, START)
-        return Found(start, start, 0.0, 0.0)
-    found = search.run(points._replace(Y=Y / np.sqrt(variance)))
-    if found.error > found.start_error:
-        search.reasons.append("The start was kept: it is better on the held-out points.")
-        return found._replace(model=replace(found.start, steps=found.model.steps), error=found.start_error)
-    return found
+        first = last = Model(begin(search.data, n), fitting.scales, 1.0, START)
+        before = after = 0.0
+    else:
+        last, first, before, after = fitting.run(Points(search.data, centred / np.sqrt(variance)))
+        if after > before:
+            search.reasons.append("The start was kept: it is better on the held-out points.")
+            last, after = replace(first, steps=last.steps), before
+    ends = Drawn(first.sample, None), Drawn(last.sample, None)
+    return search.landmarks("prediction", ends[0], before, ends[1], after, last.steps)

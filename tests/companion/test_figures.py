@@ -72,9 +72,7 @@ def test_curves_and_paths_carry_their_numbers() -> None:
     (line,) = axes[0, 0].lines
     assert np.array_equal(line.get_xydata(), np.column_stack([t, values]))
     data, path = RNG.random((30, 2)), walk(5, 4)
-    by_label = {
-        line.get_label(): line for line in bigaussian.figure_1(descent(data, path, t, values)).axes[0].lines
-    }
+    by_label = {line.get_label(): line for line in bigaussian.figure_1(descent(data, path, t, values)).axes[0].lines}
     assert np.array_equal(by_label[style.SAMPLES["initial"]].get_xydata(), path[0])
     assert np.array_equal(by_label[style.SAMPLES["optimised"]].get_xydata(), path[-1])
     assert np.array_equal(by_label["data"].get_xydata()[::3], data)

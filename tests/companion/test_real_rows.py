@@ -1,6 +1,5 @@
 """The study of real rows of MiniBooNE, on the stand-in: no test needs the real file."""
 
-
 import numpy as np
 import pytest
 

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import nystrom_lib as nl
-from nystrom_lib.landmarks import find as module
-from nystrom_lib.landmarks.find import default_iterations, load
+from nystrom_lib.landmarks import search as module
+from nystrom_lib.landmarks.find import load
 from nystrom_lib.landmarks.objectives import OBJECTIVES
+from nystrom_lib.landmarks.search import default_iterations
 from nystrom_lib.landmarks.starts import STARTS
 from nystrom_lib.landmarks.steps import TraceEngine
 from tests.bits import digest

@@ -11,7 +11,7 @@ import nystrom_lib as nl
 from nystrom_lib import _local, _memory, approximation
 from nystrom_lib._local import residuals_from_nearest
 from nystrom_lib.landmarks import cholesky
-from nystrom_lib.landmarks import find as landmarks_module
+from nystrom_lib.landmarks import search as landmarks_module
 from tests.bits import digest
 from tests.cases import Floats, cloud, pair
 

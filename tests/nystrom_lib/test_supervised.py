@@ -45,17 +45,17 @@ def test_nothing_is_trained_on_held_out_points(monkeypatch: pytest.MonkeyPatch) 
     X, y = problem(300)
     monkeypatch.setattr(supervised, "RIDGES", (0.1,))
     seen: list[Any] = []
-    split = supervised.Search.splits
+    split = supervised.Fitting.splits
 
-    def watched(self: supervised.Search, N: int) -> Any:
+    def watched(self: supervised.Fitting, N: int) -> Any:
         seen.append(split(self, N))
         return seen[-1]
 
-    monkeypatch.setattr(supervised.Search, "splits", watched)
+    monkeypatch.setattr(supervised.Fitting, "splits", watched)
     trained = []
-    moved = supervised.Search.moved
+    moved = supervised.Fitting.moved
     monkeypatch.setattr(
-        supervised.Search, "moved", lambda self, model, points, *a, **k: trained.append(points.Y)
+        supervised.Fitting, "moved", lambda self, model, points, *a, **k: trained.append(points.Y)
         or moved(self, model, points, *a, **k)
     )  # fmt: skip
     nl.find_landmarks(KERNEL, X, 5, targets=y)

@@ -23,7 +23,6 @@ FILES = {
 class MadeUp(Archive):
     """An archive of made-up results; other stored files are given by their names in :data:`FILES`."""
 
-
     def __init__(self, choose: Callable[[str], Results | None] = lambda name: None, **stored: Any) -> None:
         super().__init__(Path())
         self.choose, self.stored = choose, stored

@@ -11,7 +11,7 @@ import pytest
 
 import nystrom_lib as nl
 from nystrom_lib.estimates import mean_of
-from nystrom_lib.landmarks import find as landmarks
+from nystrom_lib.landmarks import search as landmarks
 from nystrom_lib.sources import source as module
 from tests.nystrom_lib.sources.test_sources import STORED
 
