@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import _thread
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import wraps
+from functools import cache
 from queue import SimpleQueue
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, TypeVar
 
 import numba
 
@@ -48,7 +49,7 @@ def threads(count: int) -> Iterator[None]:
     0.799153
     """
     count = check.integer("count", count, least=1)
-    before = getattr(_local, "count", None)
+    before = getattr(_local, "count", sys.maxsize)
     _local.count = count
     try:
         yield
@@ -59,8 +60,7 @@ def threads(count: int) -> Iterator[None]:
 def available_threads() -> int:
     """The number of threads that a call made now may use."""
     most = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
-    count = getattr(_local, "count", None)
-    return most if count is None else min(most, count)
+    return min(most, getattr(_local, "count", most))
 
 
 @dataclass(frozen=True)
@@ -105,45 +105,32 @@ def _values(function: Callable[..., Any], arguments: list[tuple[object, ...]]) -
     One of them is the present thread, unless it is the main one: numba loses or replaces an exception that a signal
     handler raises in the main thread as it converts arguments.
     """
+    global _workers
     calls = [_Call(function, each) for each in arguments]
     here = threading.current_thread() is not threading.main_thread()
-    others = calls[:-1] if here else calls
-    _start_workers(len(others))
+    others, raised = calls[:-1] if here else calls, None
+    with _lock:
+        while _workers < len(others):
+            _thread.start_new_thread(_work, (_tasks,))
+            _workers += 1
     try:
         for each in others:
             _tasks.put(each)
         if here:
             calls[-1].make()
-    except BaseException:
-        _wait([each for each in others if not each.claim.acquire(blocking=False)])  # those not begun will not begin
-        raise
-    _wait(others)
-    for each in calls:
-        if each.error is not None:
-            raise each.error
-    return [each.value for each in calls]
-
-
-def _wait(calls: list[_Call]) -> None:
-    """Wait for the end of all calls, even if a signal handler raises an exception: they write to shared buffers."""
-    raised: BaseException | None = None
-    for call in calls:
-        while not call.ended:
+    except BaseException as error:
+        others = [each for each in others if not each.claim.acquire(blocking=False)]  # those not begun will not begin
+        raised = error
+    for each in others:  # even if a signal handler raises an exception: they write to shared buffers
+        while not each.ended:
             try:
-                call.signal.acquire(timeout=0.1)
+                each.signal.acquire(timeout=0.1)
             except BaseException as error:
                 raised = error
-    if raised is not None:
-        raise raised
-
-
-def _start_workers(count: int) -> None:
-    """Start threads until there are ``count``."""
-    global _workers
-    with _lock:
-        while _workers < count:
-            _workers += 1
-            _thread.start_new_thread(_work, (_tasks,))
+    for failure in (raised, *(each.error for each in calls)):
+        if failure is not None:
+            raise failure
+    return [each.value for each in calls]
 
 
 def _work(tasks: SimpleQueue[_Call]) -> None:
@@ -194,36 +181,24 @@ if hasattr(os, "register_at_fork"):
     )
 
 
-P = ParamSpec("P")
-T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
 
 
-def limit_blas_threads(function: Callable[P, T]) -> Callable[P, T]:
+def limit_blas_threads(function: F) -> F:
     """Limit BLAS to one thread in a function that calls NumPy or SciPy on matrices.
 
     Results are deterministic, and those of BLAS depend in their last bits on its number of threads.
     """
-
-    @wraps(function)
-    def limited(*arguments: P.args, **named: P.kwargs) -> T:
-        with thread_pool(0.0):
-            return function(*arguments, **named)
-
-    return limited
+    return thread_pool(0.0)(function)
 
 
-_found: Any = None
-
-
+@cache
 def _controller() -> Any:
     """The BLAS libraries of this process, searched for once (this takes milliseconds)."""
-    global _found
-    if _found is None:
-        import scipy.linalg.cython_blas  # noqa: F401  (loads SciPy's BLAS, so that it is found)
-        from threadpoolctl import ThreadpoolController
+    import scipy.linalg.cython_blas  # noqa: F401  (loads SciPy's BLAS, so that it is found)
+    from threadpoolctl import ThreadpoolController
 
-        _found = ThreadpoolController()
-    return _found
+    return ThreadpoolController()
 
 
 def _take_control() -> None:
