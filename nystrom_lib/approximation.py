@@ -83,6 +83,7 @@ class NystromApproximation:
         self.sample = check.float_points("sample", sample)
         instead = "LocalTraceError" if self.kernel.radial else ""
         check_factor_memory(len(self.sample), f"sample has {len(self.sample):,} points; it must have", instead)
+        self._centre = middle(self.sample) if self.kernel.radial else np.zeros(self.sample.shape[1])
         self._factor, self._pivots = pivoted_cholesky(self.kernel.matrix(self.sample))
 
     @property
@@ -127,11 +128,6 @@ class NystromApproximation:
         """K(x_i, x_i) − K̂(x_i, x_i) of each point: O(Nn²) time, a few megabytes of memory whatever N."""
         x = check.points("x", x, dimension=self.sample.shape[1], like="sample")
         return self._residuals(x, np.empty((0, self.rank)))
-
-    @cached_property
-    def _centre(self) -> Array:
-        d = self.sample.shape[1]
-        return middle(self.sample) if self.kernel.radial else np.zeros(d)
 
     def _residuals(self, x: NDArray[Any], features: Array) -> Array:
         """Residuals, and features if ``features`` has rows, part by part, so that Ctrl-C is noticed in between."""

@@ -192,23 +192,19 @@ class _HessianProduct:
 
     def _against_data(self, v: Array) -> Array:
         """Σ_i ∂[l]∂[l]K²(s_k, x_i) v_k."""
+        kernel, s = self.kernel, self.sample
         rows = max(1, 4_000_000 // len(self.sample))
         total = np.zeros_like(v)
         for start in range(0, len(self.data), rows):
-            total += self._left_left(self.data[start : start + rows].astype(np.float64, copy=False), v)
+            x = self.data[start : start + rows].astype(np.float64, copy=False)
+            second = kernel._second(s, x)
+            if kernel.radial:
+                first = kernel._first(s, x)
+                along = second * (np.sum(s * v, axis=1)[:, None] - v @ x.T)  # φ'' ⟨s − x, v⟩
+                total += 4.0 * (along.sum(axis=1)[:, None] * s - along @ x) + 2.0 * first.sum(axis=1)[:, None] * v
+            else:
+                total += (second * (v @ x.T)) @ x
         return total
-
-    def _left_left(self, x: Array, v: Array) -> Array:
-        kernel, s = self.kernel, self.sample
-        second = kernel._second(s, x)
-        if kernel.radial:
-            first = kernel._first(s, x)
-            along = second * (np.sum(s * v, axis=1)[:, None] - v @ x.T)  # φ'' ⟨s − x, v⟩
-            result = 4.0 * (along.sum(axis=1)[:, None] * s - along @ x) + 2.0 * first.sum(axis=1)[:, None] * v
-        else:
-            result = (second * (v @ x.T)) @ x
-        product: Array = result
-        return product
 
     def _among_landmarks(self, v: Array) -> Array:
         """Σ_j (∂[l]∂[l]K²(s_k, s_j) v_k + ∂[l]∂[r]K²(s_k, s_j) v_j)."""
@@ -219,10 +215,9 @@ class _HessianProduct:
             own = np.diag(projections)
             along = second * (own[:, None] - projections.T - projections + own[None, :])  # φ'' ⟨s_k − s_j, v_k − v_j⟩
             bent = 4.0 * (along.sum(axis=1)[:, None] * s - along @ s)
-            result = bent + 2.0 * (first.sum(axis=1)[:, None] * v - first @ v)
+            product: Array = bent + 2.0 * (first.sum(axis=1)[:, None] * v - first @ v)
         else:
-            result = (second * (v @ s.T + s @ v.T)) @ s + first @ v
-        product: Array = result
+            product = (second * (v @ s.T + s @ v.T)) @ s + first @ v
         return product
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property, wraps
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
@@ -89,7 +89,7 @@ class Kernel:
     @property
     def parameters(self) -> dict[str, float]:
         """Its parameters by name."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        return {each.name: getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]
 
     @property
     def constants(self) -> Constants | None:
@@ -456,9 +456,9 @@ class CustomKernel(Kernel):
     Made by :func:`~nystrom_lib.radial_kernel` or :func:`~nystrom_lib.dot_product_kernel`.
     """
 
-    value: Callable[[float, Array], float]
-    first: Callable[[float, Array], float]
-    second: Callable[[float, Array], float]
+    value: Callable[[float, Array], float] = field(repr=False)
+    first: Callable[[float, Array], float] = field(repr=False)
+    second: Callable[[float, Array], float] = field(repr=False)
     numbers: tuple[float, ...] = ()
     label: str = "custom"
     radial: bool = True
@@ -535,31 +535,31 @@ def _custom(radial: bool, functions: tuple[Any, Any, Any], parameters: Any, name
     numbers = tuple(check.real("parameters", value) for value in check.sequence("parameters", parameters))
     if len(numbers) >= profiles.PARAMETERS:
         raise ValueError(f"parameters holds {len(numbers)} numbers; at most {profiles.PARAMETERS - 1} are allowed.")
-    compiled = []
+    compiled = {}
     for label, function in zip(("value", "first", "second"), functions, strict=True):
         check.instance(label, function, Callable, "a function (t, p) -> float that numba can compile")
         jitted = function if numba.extending.is_jitted(function) else numba.njit(error_model="numpy")(function)
-        compiled.append(jitted)
+        compiled[label] = jitted
     bounds = None
     if constants is not None:
         stated = check.sequence("constants", constants, length=3)
         bounds = Constants(*(check.positive("constants", c) for c in stated))
     check.instance("name", name, str, "a text")
-    kernel = CustomKernel(compiled[0], compiled[1], compiled[2], numbers, name, radial, bounds)
-    for label, function in zip(("value", "first", "second"), compiled, strict=True):
+    kernel = CustomKernel(**compiled, numbers=numbers, label=name, radial=radial, bounds=bounds)
+    for function in compiled:
         for t in _TRIED[radial]:
-            _try(kernel, label, function, t)
+            _try(kernel, function, t)
     for t in _COMPARED[radial]:
-        _compare(kernel, "first", "value", compiled[1], compiled[0], t)
-        _compare(kernel, "second", "first", compiled[2], compiled[1], t)
+        _compare(kernel, "first", "value", t)
+        _compare(kernel, "second", "first", t)
     return kernel
 
 
-def _try(kernel: CustomKernel, label: str, function: Any, t: float) -> float:
+def _try(kernel: CustomKernel, label: str, t: float) -> float:
     """Evaluate a user's function, which must compile and return a finite number."""
     where = f"at the {kernel._scalar} {t:g}"
     try:
-        result = function(t, kernel._p[1:])
+        result = getattr(kernel, label)(t, kernel._p[1:])
     except numba.errors.NumbaError as error:
         raise ValueError(f"{label} cannot be compiled by numba; it must be a scalar function of t and p.") from error
     except Exception as error:
@@ -572,15 +572,15 @@ def _try(kernel: CustomKernel, label: str, function: Any, t: float) -> float:
     return result
 
 
-def _compare(kernel: CustomKernel, label: str, of: str, derivative: Any, function: Any, t: float) -> None:
+def _compare(kernel: CustomKernel, label: str, of: str, t: float) -> None:
     """Refuse a derivative that differs from the differences of its function by more than their error."""
 
     def difference(h: float) -> float:
-        return (_try(kernel, of, function, t + h) - _try(kernel, of, function, t - h)) / (2.0 * h)
+        return (_try(kernel, of, t + h) - _try(kernel, of, t - h)) / (2.0 * h)
 
     coarse, fine = difference(_APART * t), difference(0.5 * _APART * t)
-    rounding = 100.0 * np.finfo(float).eps * abs(_try(kernel, of, function, t)) / (_APART * t)
-    given = _try(kernel, label, derivative, t)
+    rounding = 100.0 * np.finfo(float).eps * abs(_try(kernel, of, t)) / (_APART * t)
+    given = _try(kernel, label, t)
     allowed = _WRONG * max(abs(fine), abs(given)) + 10.0 * abs(coarse - fine) + rounding
     if abs(given - fine) > allowed:
         raise ValueError(

@@ -19,7 +19,6 @@ from typing import Any
 import numba
 import numpy as np
 from numba import types
-from numba.extending import typeof_impl
 
 from .compile import EXACT, cached, inner
 from .tiles import U, exp
@@ -256,32 +255,12 @@ def _make_block(action: int, tangent: Any, squared: Any, parameters: Any, watche
     return block
 
 
-class Block(types.WrapperAddressProtocol):
-    """A block as an argument with a known type: numba takes 15 µs to find that of a ``cfunc`` in each call."""
-
-    def __init__(self, function: Any) -> None:
-        self.function, self.type = function, numba.typeof(function)
-
-    def __wrapper_address__(self) -> int:
-        """The address of the compiled code."""
-        return int(self.function.address)
-
-    def signature(self) -> Any:
-        """The types of its arguments."""
-        return self.type.signature
-
-
-@typeof_impl.register(Block)
-def _type_of_block(block: Block, context: Any) -> Any:
-    return block.type
-
-
 @cache
 def family_block(action: int, code: int) -> Any:
     """The block of a family, under a name of its own in the cache: numba may confuse equal names saved at once."""
     block = _make_block(action, *_PROFILES[code], numbers, False)
     block.__qualname__ = f"block-{_PROFILES[code][0].__name__}-{action}"
-    return Block(cached(lambda cache: numba.cfunc(_signature(action), cache=cache, fastmath=EXACT), block))
+    return cached(lambda cache: numba.cfunc(_signature(action), cache=cache, fastmath=EXACT), block)
 
 
 @cache
@@ -299,7 +278,7 @@ def custom_block(action: int, *functions: Any) -> Any:
         return k * k, 2.0 * k * k1, 2.0 * (k1 * k1 + k * k2)
 
     block = _make_block(action, tangent, squared, vector, True)
-    return Block(numba.cfunc(_signature(action), fastmath=EXACT)(block))
+    return numba.cfunc(_signature(action), fastmath=EXACT)(block)
 
 
 def _quiet(function: Any) -> Any:

@@ -94,4 +94,4 @@ def test_closures_of_different_numbers_have_different_names() -> None:
     assert all(a.__qualname__ != b.__qualname__ for a, b in zip(small, large, strict=True))
     profiles = import_module("nystrom_lib._core.profiles")
     blocks = [profiles.family_block(profiles.VALUE, code) for code in (profiles.GAUSSIAN, profiles.MATERN32)]
-    assert len({block.function.__qualname__ for block in blocks}) == 2
+    assert len({block.native_name for block in blocks}) == 2
