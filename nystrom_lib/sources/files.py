@@ -55,57 +55,37 @@ class NpyFile:
 
 
 class ParquetFiles:
-    """Parquet files of the same columns, in the order of their names; a chunk is a row group."""
+    """A Parquet file or a folder of such files, in the order of their names; a chunk is a row group."""
 
     def __init__(self, path: Path, choose: Choose) -> None:
-        arrow, parquet = needed("pyarrow"), needed("pyarrow.parquet")
-        files = [path] if path.is_file() else sorted(
-            file
-            for file in path.rglob("*")
-            if file.suffix.lower() in ENDINGS and not any(part[0] in "._" for part in file.relative_to(path).parts)
-        )  # fmt: skip
-        if not files:
-            raise ValueError(f"{path} holds no Parquet file; there must be at least one that ends in .parquet or .pq.")
-        self._groups: list[tuple[Path, int, int]] = []  # file, row group, rows
-        for file in files:
-            try:
-                with parquet.ParquetFile(file) as opened:
-                    schema, metadata = opened.schema_arrow, opened.metadata
-            except (arrow.ArrowException, OSError) as error:
-                raise ValueError(
-                    f"{file} cannot be read as Parquet; it is damaged, cut short, or no Parquet."
-                ) from error
-            if file == files[0]:
-                types = _number_types(file, schema, choose)
-                everything = list(types) == schema.names
-            # pyarrow would fill in missing values
-            if types != {field.name: field.type for field in schema if everything or field.name in types}:
-                raise ValueError(f"{file} has other columns than {files[0].name}; all files must have the same.")
-            sizes = [metadata.row_group(k).num_rows for k in range(metadata.num_row_groups)]
-            self._groups += [(file.absolute(), k, rows) for k, rows in enumerate(sizes) if rows]
+        arrow, dataset = needed("pyarrow"), needed("pyarrow.dataset")
+        try:
+            files = list(dataset.dataset(path.absolute(), format="parquet").get_fragments())
+            schemas = [file.physical_schema for file in files]
+            groups = [(file.path, group.id, group.num_rows) for file in files for group in file.row_groups]
+        except (arrow.ArrowException, OSError) as error:
+            raise ValueError(f"{path} cannot be read as Parquet ({str(error).partition(chr(10))[0]}).") from error
+        self._groups = [(file, k, rows) for file, k, rows in groups if rows]
         if not self._groups:
-            raise ValueError(f"{path} holds no row; it must hold at least one.")
+            raise ValueError(f"{path} holds no row of Parquet data; it must hold at least one.")
+        names = schemas[0].names
+        number_types = arrow.types.is_integer, arrow.types.is_floating, arrow.types.is_boolean
+        types = {names[j]: schemas[0].field(j).type for j in choose(names)}
+        for column, kind in types.items():
+            if not any(is_kind(kind) for is_kind in number_types):
+                raise ValueError(f"{path} holds {kind} in column {column!r}; it must hold numbers, or be left out.")
+        everything = list(types) == names
+        for file, schema in zip(files, schemas, strict=True):  # pyarrow would fill in missing values
+            if types != {field.name: field.type for field in schema if everything or field.name in types}:
+                first = Path(files[0].path).name
+                raise ValueError(f"{file.path} has other columns than {first}; all files must have the same.")
         self.columns, self.chunks = list(types), (tuple(rows for _, _, rows in self._groups),)
         self.shape = sum(self.chunks[0]), len(types)
         self.dtype = np.dtype(np.float32 if set(types.values()) == {arrow.float32()} else np.float64)
 
     def __getitem__(self, rows: slice) -> NDArray[Any]:
-        """One row group."""
-        ends = np.cumsum(self.chunks[0])
-        path, k, _ = self._groups[int(np.searchsorted(ends, rows.start, side="right"))]
-        with needed("pyarrow.parquet").ParquetFile(path) as file:
-            table = file.read_row_group(k, columns=self.columns)
+        """One row group, of the file as it is now."""
+        file, k, _ = self._groups[int(np.searchsorted(np.cumsum(self.chunks[0]), rows.start, side="right"))]
+        with needed("pyarrow.parquet").ParquetFile(file) as opened:
+            table = opened.read_row_group(k, columns=self.columns)
         return np.column_stack([table.column(name).to_numpy().astype(self.dtype) for name in self.columns])
-
-
-def _number_types(path: Path, schema: Any, choose: Choose) -> dict[str, Any]:
-    """The chosen columns and their types."""
-    types, names = needed("pyarrow.types"), schema.names
-    twice = [name for name in names if names.count(name) > 1]
-    if twice:
-        raise ValueError(f"{path} has several columns {twice[0]!r}; each column must have a name of its own.")
-    chosen = {names[j]: schema.field(j).type for j in choose(names)}
-    for column, kind in chosen.items():
-        if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
-            raise ValueError(f"{path} holds {kind} in column {column!r}; it must hold numbers, or be left out.")
-    return chosen

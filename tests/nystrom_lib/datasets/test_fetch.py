@@ -104,15 +104,6 @@ def test_failure_leaves_nothing_and_says_why(transfers: Transfers, cache: Path, 
     assert miniboone().stand_in
 
 
-def test_a_failed_attempt_keeps_the_file_that_was_there(transfers: Transfers, cache: Path) -> None:
-    cache.mkdir()
-    (cache / "MiniBooNE_PID.txt").write_bytes(b"an older one")
-    transfers.script = ["refused"]
-    with pytest.raises(FetchError, match="refused"):
-        fetch()
-    assert (cache / "MiniBooNE_PID.txt").read_bytes() == b"an older one"
-
-
 def test_interrupted_in_the_middle(transfers: Transfers, cache: Path) -> None:
     transfers.script = ["interrupted", "good"]
     with pytest.raises(KeyboardInterrupt):

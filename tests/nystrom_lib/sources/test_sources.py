@@ -35,12 +35,12 @@ def table(rows: Any) -> pa.Table:
 
 
 def parquet(rows: Any, folder: Path) -> Path:
-    """Files and row groups of unequal length, some empty, and what is no part of the data."""
+    """Files and row groups of unequal length, some empty, and files of other programs, which are hidden."""
     (folder / "more").mkdir()
     for name, part in (("1", rows[:7]), ("2", rows[:0]), ("more/3", rows[7:500]), ("more/4", rows[500:])):
         pq.write_table(table(part), folder / f"{name}.parquet", row_group_size=90)
     (folder / "_metadata.parquet").write_text("no Parquet")
-    (folder / "read me.txt").write_text("neither")
+    (folder / ".crc").write_text("neither")
     return folder
 
 
@@ -302,7 +302,7 @@ def folder_with(folder: Path, **files: dict[str, Any]) -> Path:
 
 
 def test_folders_that_do_not_fit_together(tmp_path: Path) -> None:
-    refused(lambda: nl.open_data(tmp_path), "holds no Parquet file")
+    refused(lambda: nl.open_data(tmp_path), "holds no row of Parquet data")
     first, one = {"a": [1.0, 2.0], "b": [1.0, 2.0]}, np.ones(1)
     folder_with(tmp_path, p1=first, p2={"a": ["1.0", "two"], "b": [3.0, 4.0]})
     refused(lambda: nl.open_data(tmp_path), "p2.parquet has other columns than p1.parquet")
@@ -311,9 +311,11 @@ def test_folders_that_do_not_fit_together(tmp_path: Path) -> None:
     refused(lambda: nl.open_data(tmp_path), "p2.parquet has other columns than p1.parquet")
     assert nl.open_data(tmp_path, columns=["b", "a"]).rows([2]).tolist() == [[1.0, 1.0]]
     (tmp_path / "p2.parquet").write_bytes((tmp_path / "p1.parquet").read_bytes()[:-50])
-    refused(lambda: nl.open_data(tmp_path), "p2.parquet cannot be read as Parquet")
+    refused(lambda: nl.open_data(tmp_path), "cannot be read as Parquet (", "p2.parquet")
     pq.write_table(pa.Table.from_arrays([pa.array([1.0])] * 2, names=["a", "a"]), tmp_path / "p2.parquet")
-    refused(lambda: nl.open_data(tmp_path / "p2.parquet"), "p2.parquet has several columns 'a'")
+    refused(
+        lambda: nl.open_data(tmp_path / "p2.parquet"), "p2.parquet cannot be read as Parquet (", "duplicate field names"
+    )
     folder_with(tmp_path, p1={"a": np.empty(0)}, p2={"a": np.empty(0)})
     refused(lambda: nl.open_data(tmp_path), "holds no row")
     folder_with(tmp_path, p1={"a": [1.0, None]}, p2={"a": [2.0]})
