@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib import import_module
 from pkgutil import iter_modules
-from types import MappingProxyType
 
 from ..errors import ConfigurationError
 from ..wording import did_you_mean
@@ -18,16 +17,10 @@ from .base import PROFILES, Chapter
 
 __all__ = ["CHAPTERS", "PROFILES", "Chapter", "chapter"]
 
-
-def _registry() -> dict[str, Chapter]:
-    modules = [import_module(f".{found.name}", __name__) for found in iter_modules(__path__)]
-    chapters = [each.CHAPTER for each in modules if hasattr(each, "CHAPTER")]
-    # A module without its notebook is not finished yet.
-    return {each.name: each for each in sorted(chapters, key=lambda each: each.number) if each.path.is_file()}
-
-
-#: Every chapter by its name, in the order of the book.
-CHAPTERS: Mapping[str, Chapter] = MappingProxyType(_registry())
+_modules = [import_module(f".{found.name}", __name__) for found in iter_modules(__path__)]
+_chapters = sorted((each.CHAPTER for each in _modules if hasattr(each, "CHAPTER")), key=lambda each: each.number)
+#: Every chapter that has its notebook, by its name, in the order of the book.
+CHAPTERS: Mapping[str, Chapter] = {each.name: each for each in _chapters if each.path.is_file()}
 
 
 def chapter(name: str) -> Chapter:

@@ -23,33 +23,15 @@ _EXACT_FLOATS = 2**53
 
 @dataclass(frozen=True)
 class Chapter:
-    """One chapter of the book.
+    """One chapter of the book."""
 
-    Parameters
-    ----------
-    name : str
-        Its name on the command line: ``"bigaussian"``.
-    number : int
-        Its number in the book.
-    title : str
-        Its heading.
-    section : str
-        Its subject, usually sections of the paper: ``"paper §4.1"``.
-    parameters : type
-        A frozen dataclass of settings whose defaults are the paper's values.
-    profiles : mapping
-        The values that ``quick`` and ``smoke`` have in place of the defaults.
-    folder : Path
-        The folder of the notebook.
-    """
-
-    name: str
+    name: str  #: on the command line, such as ``"bigaussian"``
     number: int
     title: str
-    section: str
-    parameters: type[Settings]
-    profiles: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    folder: Path = NOTEBOOKS
+    section: str  #: its subject, usually sections of the paper: ``"paper §4.1"``
+    parameters: type[Settings]  #: their defaults are the paper's values
+    profiles: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  #: by name, what replaces the defaults
+    folder: Path = NOTEBOOKS  #: where the notebook is
 
     @property
     def file(self) -> str:

@@ -56,9 +56,6 @@ class BigaussianParameters(Settings):
     path_iterations: int = setting(
         value(1, "descent.iterations"), at_least=1, at_most=10**6, meaning="number of steps T in the paper's Figure 1"
     )
-    path_every: int = setting(
-        value(1, "record.every"), at_least=1, meaning="steps between two records of the paths in the paper's Figure 1"
-    )
     seed: int = setting(SEED, at_least=0, meaning="seed of the initial samples")
     recompute: int = setting(3, at_least=0, meaning="stored repetitions to compute again, of each experiment")
 
@@ -80,7 +77,6 @@ class BigaussianParameters(Settings):
             n=self.path_n,
             descent=paper.descent.replace(step=self.step, iterations=self.path_iterations),
             seed=self.seed,
-            record=paper.record.replace(every=self.path_every),
         )
 
     def repetitions(self, rho: float, n: int) -> Experiment:

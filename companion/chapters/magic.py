@@ -43,11 +43,6 @@ class MagicParameters(Settings):
     step: float = setting(value(4, "descent.step"), above=0, meaning="step γ of the stochastic gradient descent")
     batch_size: int = setting(value(4, "descent.batch_size"), at_least=1, meaning="batch size b")
     m: int = setting(value(4, "m"), at_least=1, at_most=10**6, meaning="repetitions for each n")
-    every: int = setting(
-        values(4, "record.every")[-1],
-        at_least=1,
-        meaning="steps between two records of the decay for the last n",
-    )
     seed: int = setting(SEED, at_least=0, meaning="seed of the initial samples and of the batches")
     recompute: int = setting(2, at_least=0, meaning="stored repetitions to compute again, of each experiment")
 
@@ -76,7 +71,7 @@ class MagicParameters(Settings):
             descent=paper.descent.replace(step=self.step, iterations=self.steps(n), batch_size=self.batch_size),
             m=self.m,
             seed=self.seed,
-            record=paper.record.replace(every=self.every) if n == self.n[-1] else Record(),
+            record=paper.record if n == self.n[-1] else Record(),
         )
 
     def experiments(self) -> list[Experiment]:
@@ -99,7 +94,6 @@ CHAPTER = Chapter(
             "iterations": (150, 200),
             "step": 6e-5,
             "m": 5,
-            "every": 10,
             "recompute": 0,
         },
     },

@@ -92,24 +92,12 @@ PARTS = {"one-sample": 1, "two-sample": 2, "four-sample": 4}
 
 @dataclass(frozen=True)
 class Terms:
-    """What the estimators at one sample S are made of, for all data points: a batch is then a mean over some rows.
+    """What the estimators at one sample S are made of, for all data points: a batch is then a mean over some rows."""
 
-    Attributes
-    ----------
-    first : array, (N,)
-        N Σ_j K²(s_j, x_i): its mean over a batch is T̂₁.
-    second : array, (N, n·d)
-        N ∂K²(s_k, x_i): its mean over a batch is T̂₂.
-    upsilon : array, (n·d,)
-        Υ(S).
-    norm : float
-        ‖K_S‖_F².
-    """
-
-    first: Array
-    second: Array
-    upsilon: Array
-    norm: float
+    first: Array  #: N Σ_j K²(s_j, x_i), shape (N,): its mean over a batch is T̂₁
+    second: Array  #: N ∂K²(s_k, x_i), shape (N, n·d): its mean over a batch is T̂₂
+    upsilon: Array  #: Υ(S), shape (n·d,)
+    norm: float  #: ‖K_S‖_F²
 
     def combine(self, T1_a: Array, T1_b: Array, T1_c: Array, T2: Array) -> Array:
         """T₁ᵃT₁ᵇ Υ/‖K_S‖⁴ − 2 T₁ᶜT₂/‖K_S‖², a row for each batch."""
@@ -259,15 +247,10 @@ def figure_clouds(parts: Terms, b: int, seed: int, count: int = 600) -> Figure:
     figure, panels = style.subplots(1, 2, height=3.4, sharex=True, sharey=True)
     exact, bias = parts.gradient.reshape(-1, 2), one_sample_bias(parts, b).reshape(-1, 2)
     which = int(np.argmax(np.linalg.norm(exact, axis=1)))
-    t = np.linspace(0.0, 2.0 * np.pi, 200)
     for axes, kind in zip(panels[0], ("one-sample", "two-sample"), strict=True):
         dots, colour = estimates(parts, batches, kind).reshape(count, -1, 2)[:, which], _LOOK[kind]["color"]
         style.dots(axes, dots, color=colour, linewidth=2.4, alpha=0.7)
         mean = exact[which] + (bias[which] if kind == "one-sample" else 0.0)
-        # where two thirds of normally distributed dots lie
-        variances, vectors = np.linalg.eigh(np.cov(dots.T))
-        radii = np.sqrt(2.0 * np.log(3.0) * variances)[:, None]
-        axes.plot(*(mean[:, None] + vectors @ (radii * [np.cos(t), np.sin(t)])), color=colour, lw=1.6, linestyle="-")
         axes.plot(*mean, "o", color="none", markeredgecolor=style.INK, markersize=8, markeredgewidth=1.3, label="mean")
         axes.plot(*exact[which], "x", color=style.INK, markersize=8, markeredgewidth=1.6, label="exact gradient")
         axes.set_aspect("equal")
