@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -47,9 +48,18 @@ DASK = click.option("--dask", metavar="ADDRESS", help="Compute on this Dask clus
 
 
 def folder_option(name: str, help: str) -> Callable[[Function], Function]:
-    """An option for a folder to write to."""
-    kind = click.Path(file_okay=False, writable=True, path_type=Path)
-    return click.option(name, type=kind, metavar="DIR", help=help)
+    """An option for a folder; one that cannot be written to is refused."""
+
+    def writable(context: click.Context, parameter: click.Parameter, value: Path | None) -> Path | None:
+        place = value.absolute() if value else Path.cwd()
+        while value and not place.exists():
+            place = place.parent
+        if value and not (place.is_dir() and os.access(place, os.W_OK)):
+            raise click.BadParameter(f"{str(place)!r} cannot be written to.")
+        return value
+
+    kind = click.Path(file_okay=False, path_type=Path)
+    return click.option(name, type=kind, metavar="DIR", help=help, callback=writable)
 
 
 def matching(patterns: Sequence[str], known: Iterable[str], what: str) -> list[str]:
