@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -90,7 +90,7 @@ class Model:
 class Candidate(NamedTuple):
     """A model for each split, and its losses on the points held out in all of them."""
 
-    models: list[Model]
+    models: tuple[Model, ...]
     losses: Array
 
     @property
@@ -147,7 +147,8 @@ class Fitting:
             # a longer descent may favour another ridge
             model, error = self.longer(model, neighbours if len(splits) == 1 else [model], train, test)
         if len(splits) == 1 and len(self.ridges) > 1:
-            model = self.best_ridge(model, train, test)
+            models = [replace(model, ridge=float(model.ridge * factor)) for factor in np.geomspace(0.01, 10.0, 7)]
+            model = min(models, key=lambda each: float(self.errors(each, train, test).mean()))
         return Found(model, start.models[-1], start.error, error)
 
     def choose(self, parts: list[tuple[Points, Points]]) -> tuple[Candidate, Candidate, list[Model]]:
@@ -185,16 +186,12 @@ class Fitting:
             moved = self.moved(model, part[0], CANDIDATE_STEPS, share=0.5)
             return moved, moved.losses(self.kernel, *part, self.loss)
 
-        models = [model for each in begun for model in each]
-        each_part = parts * len(begun)
-        done = iter(self.each(fit_one, models, each_part))
-        found = []
-        for each in begun:
-            moved, losses = zip(*(next(done) for _ in each), strict=True)
-            found.append(Candidate(list(moved), np.concatenate(losses)))
-        return found
+        done = self.each(fit_one, itertools.chain(*begun), itertools.cycle(parts))
+        models, losses = zip(*done, strict=True)
+        starts = range(0, len(done), len(parts))
+        return [Candidate(models[k : k + len(parts)], np.concatenate(losses[k : k + len(parts)])) for k in starts]
 
-    def each(self, function: Callable[..., Any], *arguments: list[Any]) -> list[Any]:
+    def each(self, function: Callable[..., Any], *arguments: Iterable[Any]) -> list[Any]:
         """A map in threads; one after another if a callback is to be called."""
         with ThreadPoolExecutor(1 if self.progress is not None else available_threads()) as pool:
             try:
@@ -258,26 +255,21 @@ class Fitting:
         sample, scales = unpacked(end)
         return replace(model, sample=sample, scales=scales, steps=model.steps + steps)
 
-    def refined(self, model: Model, points: Points) -> Model:
+    def refined(self, model: Model, points: Points, batch: int) -> Model:
         """The landmarks after Adam on batches; the scales stay."""
         root = np.sqrt(model.scales)
         objective = PredictionError(self.kernel, points.X * root, points.Y, ridge=model.ridge)
         objective.weights, objective.intercept = points.weights, True
         left = None if self.seconds is None else max(self.seconds - (time.perf_counter() - self.began), 1e-9)
         budget = Budget(BATCH_STEPS if self.iterations is None else self.iterations, left)
-        draw = independent_batches(len(points.X), self.batch, self.rng)
+        draw = independent_batches(len(points.X), batch, self.rng)
         try:
             start, progress = model.sample * root, lambda done: self.report()
-            run = run_descent(objective, start, Adam(), budget, self.batch, draw, progress=progress)
+            run = run_descent(objective, start, Adam(), budget, batch, draw, progress=progress)
             sample, steps = run.sample, run.steps
         except DescentError as end:
             sample, steps = end.sample, end.iteration - 1
         return replace(model, sample=sample / root, steps=model.steps + steps)
-
-    @property
-    def batch(self) -> int:
-        """The number of points of a batch."""
-        return max(1_000, 4 * self.n)
 
     def longer(self, model: Model, begun: list[Model], train: Points, test: Points) -> tuple[Model, float]:
         """The best of the models after longer descents, unless ``model`` is better on held-out points; its error."""
@@ -286,7 +278,8 @@ class Fitting:
             ridges = " or ".join(f"{each.ridge:.3g}" for each in tried)
             how = f"L-BFGS on {len(train.X):,} points, with the ridge {ridges}"
         else:
-            tried, how = [self.refined(model, train)], f"Adam on batches of {self.batch:,} points"
+            batch = max(1_000, 4 * self.n)
+            tried, how = [self.refined(model, train, batch)], f"Adam on batches of {batch:,} points"
         losses = [self.errors(each, train, test) for each in tried]
         best = int(np.argmin([each.mean() for each in losses]))
         self.reasons.append(f"{tried[best].steps - model.steps:,} more steps by {how}.")
@@ -295,11 +288,6 @@ class Fitting:
             return tried[best], float(losses[best].mean())
         self.reasons.append("They made it worse on the held-out points: the candidate was kept.")
         return model, float(before.mean())
-
-    def best_ridge(self, model: Model, train: Points, test: Points) -> Model:
-        """The same landmarks with the ridge that predicts the held-out points best."""
-        models = [replace(model, ridge=float(model.ridge * factor)) for factor in np.geomspace(0.01, 10.0, 7)]
-        return min(models, key=lambda each: float(self.errors(each, train, test).mean()))
 
     # --- effort
 
