@@ -19,7 +19,7 @@ from ._threads import limit_blas_threads
 from ._validation import Array
 from .kernels import Kernel
 from .landmarks.objectives import Objective, RadialSKD
-from .landmarks.steps import LBFGS, Engine, FixedStep, RadialEngine, StepRule
+from .landmarks.steps import LBFGS, FixedStep, StepRule
 from .radial_skd import validate_arguments
 from .stochastic import LARGEST_BATCH
 
@@ -349,13 +349,12 @@ def run_descent(
     keep_path: bool = False,
     progress: Callable[[int], object] | None = None,
     watch: Watch | None = None,
-    engine: Engine | None = None,
     value: Callable[[Array], float] | None = None,
 ) -> Descent:
     """:func:`descend` with a budget whose clock is running, any batches, and a callback that reads the sample.
 
-    Between chunks of steps, values are recorded, the callbacks are called and the clock is read. ``engine``
-    and ``value`` replace those of the rule and of the objective.
+    Between chunks of steps, values are recorded, the callbacks are called and the clock is read. ``value`` replaces
+    that of the objective.
     """
     record_every = check.integer("record_every", record_every, least=0)
     check.instance("keep_path", keep_path, bool | np.bool_, "True or False")
@@ -367,7 +366,7 @@ def run_descent(
     if isinstance(rule, LBFGS):
         _minimise(run, objective, rule)
         return run.result()
-    engine = engine or rule.engine(objective, sample, batch)
+    engine = rule.engine(objective, sample, batch)
     run.take, run.step_back = engine.take, engine.step_back
     chunk = int(min(1000, max(1, _CHUNK / objective.cost(len(sample), batch or len(objective.data)))))
     restarts, pace = rule.restarts, 0.0
@@ -479,7 +478,6 @@ class _Run:
         )
 
 
-@limit_blas_threads
 def _radial_descent(
     kernel: Kernel,
     data: NDArray[Any],
@@ -493,14 +491,13 @@ def _radial_descent(
     **options: Any,
 ) -> Descent:
     """The paper's descents, with their own options: two-sample estimates, a constant."""
-    rule, budget = FixedStep(step), Budget(iterations, None)
-    constant = check.real("constant", constant)
+    rule, budget, constant = FixedStep(step), Budget(iterations, None), check.real("constant", constant)
     objective, sums = RadialSKD(kernel, data), PairSums(kernel, data, sample)
-    engine = RadialEngine(objective, sample, batch, rule.step, first_part)
+    objective.first_part = first_part
 
     def value(now: Array) -> float:
         sums.place(now)
         norm, total = sums.totals()
         return constant - (total * (total / norm) if norm > 0.0 else 0.0)
 
-    return run_descent(objective, sample, rule, budget, batch, draw, engine=engine, value=value, **options)
+    return run_descent(objective, sample, rule, budget, batch, draw, value=value, **options)

@@ -154,9 +154,9 @@ class FixedStep(StepRule):
 class RadialEngine(PairSums, Engine):
     """The compiled descent on the radial SKD, one or two samples a batch, Eq. (5)–(7)."""
 
-    def __init__(self, objective: RadialSKD, sample: Array, batch_size: int, step: float, first_part: int = 0) -> None:
+    def __init__(self, objective: RadialSKD, sample: Array, batch_size: int, step: float) -> None:
         super().__init__(objective.kernel, objective.data, sample, batch_size)
-        self._step, self._first_part = step, first_part
+        self._step, self._first_part = step, objective.first_part
 
     def advance(self, batches: NDArray[np.int64], used: float, per_step: float) -> int:
         """Many steps a call."""
@@ -304,13 +304,11 @@ class TraceEngine(Engine):
         start, fall = (1.0 - used, per_step) if rule.decay else (1.0, 0.0)
         if self._steps == 0:
             state[trace.RIDGE] = 0.0
-            if self._objective.kernel._family == profiles.CUSTOM:
-                # raises an error if the user's functions fail at the start
+            if self._objective.kernel._family == profiles.CUSTOM:  # raises an error if its functions fail at the start
                 self._loops.gradient(self._sample, batches[0], self._gradient)
         state[trace.STEPS] = self._steps
         rates = np.array([self._length * start, self._length * fall, rule.beta1, rule.beta2])
-        adam = rates, *self._moments
-        self._loops.run(self._sample, batches, self._centre, self._gradient, adam, descent=True)
+        self._loops.run(self._sample, batches, self._centre, self._gradient, (rates, *self._moments))
         taken = int(state[trace.STEPS]) - self._steps
         self._steps += taken
         if taken == len(batches) and np.isfinite(self._sample).all():

@@ -1,10 +1,4 @@
-r"""The contract of an objective.
-
-An objective is a function of a sample, fixed by a kernel and data, that is low where the sample is good. It has a
-value, a gradient, exact or estimated from a batch of the data, the cost of such a gradient, and whether the estimate
-is unbiased. A new one is a class in a file of its own and a line in ``OBJECTIVES``; :func:`nystrom_lib.descend` and
-every step rule then take it as they take the others.
-"""
+"""The interface of objectives: functions of a sample that are low where it is good."""
 
 from __future__ import annotations
 
@@ -33,10 +27,10 @@ Evaluate = Callable[[Array, Indices], tuple[float, Array]]
 class Objective(ABC):
     """A function of n landmarks, to be made small."""
 
-    #: Its name in the registry.
+    #: Its name in ``OBJECTIVES``.
     name: ClassVar[str]
     #: Whether the gradient from a batch of independent uniform points has the exact gradient as its mean.
-    unbiased: ClassVar[bool]
+    unbiased: ClassVar[bool] = False
 
     def __init__(self, kernel: Kernel, data: ArrayLike) -> None:
         self.kernel = require(kernel)

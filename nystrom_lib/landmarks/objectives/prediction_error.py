@@ -70,7 +70,6 @@ class PredictionError(Objective):
     """
 
     name = "prediction"
-    unbiased = False
 
     def __init__(self, kernel: Kernel, data: ArrayLike, targets: ArrayLike, *, ridge: float) -> None:
         super().__init__(kernel, data)

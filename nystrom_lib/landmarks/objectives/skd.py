@@ -20,9 +20,7 @@ from .base import Evaluate, Indices, Objective
 
 
 class Discrepancy(Objective):
-    """What the squared-kernel discrepancies share: a constant, and estimates that square an estimate."""
-
-    unbiased = False
+    """What the squared-kernel discrepancies share. Their estimates square an estimate, and are biased."""
 
     @cached_property
     def constant(self) -> float:
@@ -47,6 +45,7 @@ class RadialSKD(Discrepancy):
     """
 
     name = "radial-skd"
+    first_part = 0  # how many indices of a batch are X of Eq. (7); 0 for Eq. (6)
 
     @check.finite_result
     def value(self, sample: ArrayLike) -> float:

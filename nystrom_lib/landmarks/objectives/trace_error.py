@@ -100,14 +100,12 @@ class TraceLoops:
             out[:] = state[trace.EXPLAINED] = np.nan
         return float(state[trace.EXPLAINED])
 
-    def run(
-        self, sample: Array, batches: Indices, centre: Array, out: Array, adam: Any = None, descent: bool = False
-    ) -> None:
+    def run(self, sample: Array, batches: Indices, centre: Array, out: Array, adam: Any = None) -> None:
         """A gradient from each batch, on one thread or several, and a step of Adam after it.
 
         ``adam`` has rates and two moments; see :func:`nystrom_lib._core.trace.run`.
         """
-        adam = adam or (np.empty(0), np.empty((0, 0)), np.empty(0))
+        descent, adam = adam is not None, adam or (np.empty(0), np.empty((0, 0)), np.empty(0))
         batches = np.ascontiguousarray(batches)
         # a step has some ten phases, between which threads wait for each other: it pays from a few milliseconds on
         with thread_pool(self._work / 1000.0) as parallel, self.kernel._guard_user_kernel(descent) as p:
