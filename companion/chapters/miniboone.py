@@ -6,7 +6,6 @@ rows is :mod:`companion.studies.real_rows`.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -31,13 +30,6 @@ from .base import Chapter
 
 #: The number of observations without the 471 incomplete ones and the outlier; the stand-in has as many.
 ALL = 129_592
-#: What the paper reports, in seconds, by the names of results/miniboone_timings.json.
-PAPER_SECONDS = {"radial_skd_s": 6.8, "trace_s": 6600.0, "descent_s": 1350.0}
-WORK = {
-    "radial_skd_s": "R up to its constant, once",
-    "trace_s": "trace norm of the error, once",
-    "descent_s": "the descent, R not evaluated",
-}
 
 
 # -- parameters ------------------------------------------------------------------------------------------------
@@ -64,15 +56,6 @@ class MiniBooNEParameters(Settings):
     def data(self) -> DataSource:
         """D."""
         return part_of(MiniBooNE(stand_in=self.stand_in), self.N, ALL)
-
-    def load(self) -> Dataset:
-        """The points of D, or of the stand-in.
-
-        In a kernel without widgets, tqdm warns that it cannot draw its bar.
-        """
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="IProgress not found")
-            return self.data().load(self.seed)
 
     def descent(self) -> Experiment:
         """Figure 5, and the trace norms before and after it."""
@@ -179,23 +162,3 @@ def before_and_after(results: Results, data: Dataset) -> pd.DataFrame:
         ("part of the trace of $\\mathbf K$", *(percent(each / data.N) for each in table["trace"])),
     ]
     return pd.DataFrame(rows, columns=["criterion", "before", "after"])
-
-
-# -- timings ---------------------------------------------------------------------------------------------------
-
-
-def stored_timings(stored: Mapping[str, Any]) -> pd.DataFrame:
-    """The paper's timings, and those of ``results/miniboone_timings.json``."""
-    plain, ours = stored["plain_c"], stored["ours"]
-    columns = {"paper, s": PAPER_SECONDS, "plain C, s": plain, "this library, s": ours}
-    table = pd.DataFrame({"work": list(WORK.values())})
-    for head, seconds in columns.items():
-        table[head] = [_written(seconds[name]) for name in WORK]
-    table["paper / plain C"] = [PAPER_SECONDS[name] / plain[name] for name in WORK]
-    table["plain C / this library"] = [plain[name] / ours[name] for name in WORK]
-    return table
-
-
-def _written(seconds: float) -> str:
-    """Three digits, and 6,600 rather than 6.6e+03."""
-    return f"{seconds:,.0f}" if seconds >= 100 else f"{seconds:.3g}"
