@@ -29,15 +29,9 @@ def follow(stretches: int = STRETCHES, steps: int = STEPS) -> pd.DataFrame:
     where they settle).
     """
     run = nl.gradient_descent(
-        KERNEL,
-        DATA,
-        START,
-        step=step(),
-        iterations=stretches * steps,
-        record_every=steps,
-        keep_path=True,
+        KERNEL, DATA, START, step=step(), iterations=stretches * steps, record_every=steps, keep_path=True,
         constant=nl.squared_frobenius_norm(KERNEL, DATA),
-    )
+    )  # fmt: skip
     assert run.path is not None
     settled = settled_landmarks()
     return pd.DataFrame(
@@ -62,12 +56,6 @@ def settled_landmarks() -> Array:
     far = START.copy()
     far[3] = _INFINITELY_FAR
     return nl.gradient_descent(KERNEL, DATA, far, step=step(), iterations=20_000).sample[:3]
-
-
-def limit() -> float:
-    """R with the fourth landmark infinitely far away and the others settled: what R falls to and never reaches."""
-    far = np.concatenate([settled_landmarks(), [[_INFINITELY_FAR]]])
-    return nl.radial_skd(KERNEL, DATA, far)
 
 
 def force(places: Array) -> Array:
