@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _validation as check
-from ._dataset import Dataset, FloatArray, frozen, sha256_of
+from ._dataset import Dataset, frozen, sha256_of
 
 #: The modes of the paper.
 MODES = ((-0.8, 0.8), (0.8, -0.8))
@@ -65,7 +65,21 @@ def bigaussian(
         half_width = check.positive("half_width", half_width)
     means = check.float_points("modes", modes)
     covariance = check.positive("covariance", covariance)
-    X, draws = _draw(np.random.default_rng(seed), N, means, float(np.sqrt(covariance)), half_width)
+    rng, deviation = np.random.default_rng(seed), np.sqrt(covariance)
+    X = np.empty((N, means.shape[1]))
+    kept = draws = 0
+    while kept < N:  # bit for bit the authors' rng.choice(['A', 'B']) and rng.multivariate_normal(mode, covariance)
+        mode = means[rng.integers(0, len(means))]
+        point = mode + deviation * rng.standard_normal(len(mode))
+        draws += 1
+        if np.abs(point).max() <= half_width:
+            X[kept] = point
+            kept += 1
+        elif draws >= MIN_DRAWS and kept < MIN_ACCEPTED * draws:
+            raise ValueError(
+                f"half_width = {half_width!r} leaves {kept} of {draws:,} draws; it must leave at least 1 in "
+                f"{round(1 / MIN_ACCEPTED):,}."
+            )
     covariances = (covariance * np.eye(means.shape[1])).tolist()
     return Dataset(
         X=frozen(X),
@@ -81,27 +95,3 @@ def bigaussian(
             f"half width {half_width!r}"
         ),
     )
-
-
-def _draw(
-    rng: np.random.Generator, N: int, modes: FloatArray, deviation: float, half_width: float
-) -> tuple[FloatArray, int]:
-    """N points inside the square, and the number of draws.
-
-    Bit for bit the authors' ``rng.choice(['A', 'B'])`` and ``rng.multivariate_normal(mode, covariance)``.
-    """
-    X = np.empty((N, modes.shape[1]))
-    kept = draws = 0
-    while kept < N:
-        mode = modes[rng.integers(0, len(modes))]
-        point = mode + deviation * rng.standard_normal(len(mode))
-        draws += 1
-        if np.abs(point).max() <= half_width:
-            X[kept] = point
-            kept += 1
-        elif draws >= MIN_DRAWS and kept < MIN_ACCEPTED * draws:
-            raise ValueError(
-                f"half_width = {half_width!r} leaves {kept} of {draws:,} draws; it must leave at least 1 in "
-                f"{round(1 / MIN_ACCEPTED):,}."
-            )
-    return X, draws

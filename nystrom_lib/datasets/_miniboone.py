@@ -147,7 +147,7 @@ def miniboone_sample(path: str | os.PathLike[str] | None = None, *, standardise:
     >>> data.X.shape                                                             # doctest: +SKIP
     (5027, 50)
     """
-    file = _fetch(SAMPLE_URL, SAMPLE_NAME, SAMPLE_SHA256) if path is None else Path(path).expanduser()
+    file = _fetch(SAMPLE_URL, SAMPLE_NAME, SAMPLE_SHA256) if path is None else Path(os.path.expanduser(path))
     if not file.is_file():
         raise FileNotFoundError(f"path names {str(file)!r}, which is not a file.")
     text, digest = _read(file, SAMPLE_SHA256)
@@ -220,7 +220,7 @@ def _download(url: str, output_file: str, _: Any) -> None:
 def _locate(path: str | os.PathLike[str] | None) -> Path | None:
     """The file named by the argument or by the environment, or in the cache. A named file must exist."""
     given = path or os.environ.get(VARIABLE)
-    file = Path(given).expanduser() if given else cache_folder() / FILE_NAME
+    file = Path(os.path.expanduser(given)) if given else cache_folder() / FILE_NAME
     if given and not file.is_file():
         called = "path" if path else f"the environment variable {VARIABLE}"
         raise FileNotFoundError(f"{called} names {str(file)!r}; it must be {FILE_NAME} or the zip archive of it.")

@@ -126,7 +126,7 @@ def from_file(
     ...     from_file(path).X.tolist()
     [[-1.0, -1.0], [1.0, 1.0]]
     """
-    place = Path(path).expanduser()
+    place = Path(os.path.expanduser(path))
     packed = place.suffix.lower() in _text.PACKED
     kind = Path(place.stem if packed else place.name).suffix.lower()
     allowed = (*_text.SUFFIXES, *(() if packed else (".parquet", ".pq", ".npy")))

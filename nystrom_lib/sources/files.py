@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,7 @@ _WINDOW = 2**25  # bytes of a file that are mapped at a time
 
 def open_file(path: Any, choose: Choose) -> Source:
     """An ``.npy`` file, a Parquet file or a folder of Parquet files."""
-    try:
-        path = Path(path).expanduser()
-    except RuntimeError:
-        raise FileNotFoundError(f"data is {str(path)!r}; there is no such home directory.") from None
+    path = Path(os.path.expanduser(path))  # unlike pathlib it accepts the name of an unknown user
     if not path.exists():
         raise FileNotFoundError(f"data names {str(path)!r}, which does not exist.")
     if not (path.is_file() or path.is_dir()):

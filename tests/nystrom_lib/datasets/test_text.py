@@ -97,7 +97,7 @@ class TestOneHot:
 def test_the_repository_s_abalone_needs_one_word(tmp_path: Path) -> None:
     """The file as UCI has it: no header, and the sex in letters."""
     path = tmp_path / "abalone.data"
-    path.write_bytes(gzip.decompress((_packaged._folder() / "abalone.data.gz").read_bytes()))
+    path.write_bytes(gzip.decompress((_packaged.FILES / "abalone.data.gz").read_bytes()))
     with pytest.raises(ValueError, match=r"'x0' \(for example 'M'\); leave them out with without=, or .* one_hot=True"):
         from_file(path)
     data = from_file(path, one_hot=True)

@@ -293,6 +293,8 @@ def test_files_that_are_something_else(tmp_path: Path) -> None:
     refused(lambda: nl.open_data(tmp_path / "rows.csv"), "'rows.csv'; it must be an .npy file, a Parquet file")
     with pytest.raises(FileNotFoundError, match="does not exist"):
         nl.open_data(tmp_path / "nothing.npy")
+    with pytest.raises(FileNotFoundError, match="does not exist"):
+        nl.open_data("~nosuchuser/rows.npy")
 
 
 def folder_with(folder: Path, **files: dict[str, Any]) -> Path:
