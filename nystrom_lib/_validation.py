@@ -10,7 +10,7 @@ import difflib
 import math
 import operator
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import wraps
 from types import SimpleNamespace
 from typing import Any, ParamSpec, TypeVar
@@ -35,13 +35,6 @@ def quoted(value: Any) -> str:
     return quoted if len(quoted) <= 80 else f"{quoted[:79]}…"
 
 
-def _row_blocks(array: NDArray[Any]) -> Iterator[tuple[int, NDArray[Any]]]:
-    """Rows in blocks of about 8 MB, so that a memory map is never read at once."""
-    rows = max(1, 1_000_000 // max(1, array.shape[1]))
-    for start in range(0, len(array), rows):
-        yield start, array[start : start + rows]
-
-
 def points(name: str, value: ArrayLike, *, dimension: int | None = None, like: str = "data") -> NDArray[Any]:
     """A C-contiguous (rows, d) array of finite floats; float32 stays float32, everything else becomes float64."""
     array = as_array(name, value)
@@ -58,8 +51,9 @@ def points(name: str, value: ArrayLike, *, dimension: int | None = None, like: s
         raise ValueError(f"{name} has dtype {array.dtype}; it must hold real numbers.")
     if array.dtype not in (np.float32, np.float64) or not array.flags.c_contiguous or not array.dtype.isnative:
         array = np.ascontiguousarray(array, dtype=np.float32 if array.dtype == np.float32 else np.float64)
-    for start, block in _row_blocks(array):
-        bounded(name, block, start.__add__)
+    rows = max(1, 1_000_000 // array.shape[1])  # blocks of about 8 MB, so that a memory map is never read at once
+    for start in range(0, len(array), rows):
+        bounded(name, array[start : start + rows], start.__add__)
     return array
 
 
@@ -188,7 +182,7 @@ def sequence(name: str, value: Any, *, length: int | None = None) -> tuple[Any, 
     return things
 
 
-def did_you_mean(name: Any, known: Iterable[str], cutoff: float = 0.6) -> str:
+def did_you_mean(name: str, known: Iterable[str]) -> str:
     """A hint for a message about an unknown name: the known name closest to it, if one is close.
 
     Examples
@@ -196,7 +190,7 @@ def did_you_mean(name: Any, known: Iterable[str], cutoff: float = 0.6) -> str:
     >>> did_you_mean("abalon", ["abalone", "magic"]), did_you_mean("mnist", ["abalone"])
     (" (did you mean 'abalone'?)", '')
     """
-    close = difflib.get_close_matches(name, list(known), n=1, cutoff=cutoff) if isinstance(name, str) else []
+    close = difflib.get_close_matches(name, list(known), n=1)
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 

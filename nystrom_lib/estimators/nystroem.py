@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from scipy.sparse import issparse
 from sklearn import kernel_approximation
-from sklearn.gaussian_process.kernels import Kernel as GaussianProcessKernel
+from sklearn.gaussian_process import kernels as gaussian_process
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -24,14 +25,14 @@ from .. import _validation as check
 from .._threads import threads
 from ..approximation import NystromApproximation, check_factor_memory
 from ..bandwidth import median_rho
-from ..kernels import Kernel
+from ..kernels import LARGEST_RHO, Gaussian, Kernel, Matern, Polynomial, RationalQuadratic
 from ..landmarks.find import find_landmarks
 from ..landmarks.objectives import OBJECTIVES
 from ..landmarks.starts import STARTS
-from .kernels import resolve_kernel
 from .models import at_most
 
 FLOATS = (np.float64, np.float32)  #: the first is that of all other numbers
+LARGEST_LENGTH = 1e49  #: length scale of a Gaussian, so that ρ = 1/(2ℓ²) is one a kernel may have
 
 
 class Nystroem(kernel_approximation.Nystroem):  # type: ignore[misc]
@@ -156,9 +157,11 @@ class Nystroem(kernel_approximation.Nystroem):  # type: ignore[misc]
         self._validate_params()
         for name in ("component_indices_", "reasons_", "error_"):
             self.__dict__.pop(name, None)
-        checked, targets = self._checked(X), None
-        if self._landmarks_are("supervised"):
-            checked, targets = validate_data(self, X, y, dtype=FLOATS, multi_output=True)
+        targets = None
+        if not self._landmarks_are("supervised"):
+            checked = self._checked(X)
+        else:
+            checked, targets = self._checked(X, y=y, multi_output=True)
             if targets.dtype.kind != "f":
                 targets = OneHotEncoder(sparse_output=False).fit_transform(targets.reshape(len(targets), -1))
         kernel = self._resolved(checked)
@@ -195,27 +198,31 @@ class Nystroem(kernel_approximation.Nystroem):  # type: ignore[misc]
 
     @property
     def _takes_sparse(self) -> bool:
-        dense_only = isinstance(self.kernel, Kernel | GaussianProcessKernel)
+        dense_only = isinstance(self.kernel, Kernel | gaussian_process.Kernel)
         return self._landmarks_are("uniform") and not dense_only and self.kernel != "precomputed"
 
-    def _checked(self, X: Any, *, reset: bool = True) -> Any:
+    def _checked(self, X: Any, **options: Any) -> Any:
         check.unmasked("X", X)  # scikit-learn would drop the mask
         if issparse(X) and not self._takes_sparse:
             raise TypeError(
                 "Sparse data was passed for X, but dense data is required; use X.toarray(), or landmarks='uniform' with"
                 " a kernel given by name, which takes sparse data."
             )
-        return validate_data(self, X, accept_sparse="csr" if self._takes_sparse else False, dtype=FLOATS, reset=reset)
+        return validate_data(self, X, accept_sparse="csr" if self._takes_sparse else False, dtype=FLOATS, **options)
 
     def _resolved(self, X: Any) -> Kernel | None:
         """The kernel of this library; None if there is none, or X is sparse, and scikit-learn's class can do it."""
         named = {"gamma": self._gamma(X), "coef0": self.coef0, "degree": self.degree}
         given = {name: value for name, value in named.items() if value is not None}
-        kernel = None
-        if not issparse(X):
-            kernel = resolve_kernel(self.kernel, {**(self.kernel_params or {}), **given}, X.shape[1])
-        if given and kernel is not None and not isinstance(self.kernel, str):
-            raise ValueError(f"gamma, coef0 and degree are for kernels given by name; kernel is {self.kernel!r}.")
+        if issparse(X):
+            kernel = None
+        elif isinstance(self.kernel, str):
+            defaults = {"gamma": 1.0 / X.shape[1], "coef0": 1.0, "degree": 3}
+            kernel = _of_name(self.kernel, {**defaults, **(self.kernel_params or {}), **given})
+        else:
+            kernel = self.kernel if isinstance(self.kernel, Kernel) else _of_gaussian_process(self.kernel)
+            if given and kernel is not None:
+                raise ValueError(f"gamma, coef0 and degree are for kernels given by name; kernel is {self.kernel!r}.")
         numbers = not isinstance(self.gamma, str) and self.n_components != "auto"
         if kernel is None and not (numbers and self._landmarks_are("uniform")):
             raise ValueError(
@@ -270,6 +277,34 @@ class Nystroem(kernel_approximation.Nystroem):  # type: ignore[misc]
         tags.input_tags.sparse = self._takes_sparse
         tags.target_tags.required = self._landmarks_are("supervised")
         return tags
+
+
+def _of_name(name: str, parameters: dict[str, Any]) -> Kernel | None:
+    """The library's kernel of a name of scikit-learn's, or None."""
+    gamma, offset, degree = (check.real(key, parameters[key]) for key in ("gamma", "coef0", "degree"))
+    if name == "rbf" and gamma > 0.0:
+        return Gaussian(check.magnitude("gamma", gamma, LARGEST_RHO))
+    if name == "linear":
+        return Polynomial(degree=1, offset=0.0)
+    if name in ("poly", "polynomial") and degree.is_integer() and offset >= 0.0 and gamma > 0.0:
+        return Polynomial(degree=int(degree), offset=offset, scale=gamma)
+    return None
+
+
+def _of_gaussian_process(kernel: Any) -> Kernel | None:
+    """The library's kernel for one of ``sklearn.gaussian_process.kernels`` with one length scale, or None."""
+    lengths = np.ravel(getattr(kernel, "length_scale", ()))
+    if len(lengths) != 1:
+        return None
+    length = float(lengths[0])
+    # By exact type: Matern is a subclass of RBF there, and a subclass of a user's may mean anything.
+    if type(kernel) is gaussian_process.RBF or (type(kernel) is gaussian_process.Matern and kernel.nu == math.inf):
+        return Gaussian(0.5 / check.magnitude("length_scale", length, LARGEST_LENGTH) ** 2)
+    if type(kernel) is gaussian_process.Matern and kernel.nu in (0.5, 1.5, 2.5):
+        return Matern(kernel.nu, length)
+    if type(kernel) is gaussian_process.RationalQuadratic:
+        return RationalQuadratic(kernel.alpha, length)
+    return None
 
 
 def _normalization(approximation: NystromApproximation) -> NDArray[np.float64]:
