@@ -17,7 +17,6 @@ import functools
 import io
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar
 
 import matplotlib as mpl
@@ -114,29 +113,6 @@ def drawn(draw: Callable[P, T]) -> Callable[P, T]:
             return made
 
     return styled
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A figure as a page shows it."""
-
-    figure: Figure
-    name: str  #: the label for cross-references, and the name of the file
-    caption: str
-    alt: str  #: the alternative text for readers who do not see the figure
-
-
-def picture(name: str, *, caption: str, alt: str) -> Callable[[Callable[P, Figure]], Callable[P, Picture]]:
-    """Decorate a function that draws a figure: use this style, and add name, caption and alternative text."""
-
-    def decorate(draw: Callable[P, Figure]) -> Callable[P, Picture]:
-        @functools.wraps(draw)
-        def wrapped(*args: P.args, **kwargs: P.kwargs) -> Picture:
-            return Picture(drawn(draw)(*args, **kwargs), name, caption, alt)
-
-        return wrapped
-
-    return decorate
 
 
 def tick(figure: Figure) -> None:

@@ -59,9 +59,6 @@ def _clean_cell(cell: NotebookNode, number: int) -> None:
         cell.metadata.pop("tags", None)
     for output in cell.get("outputs", []):
         output.pop("transient", None)
-        # a picture brings its caption and its alternative text; the book reads them from the cell
-        if described := output.get("metadata", {}).pop("mystnb", None):
-            cell.metadata.mystnb = {**cell.metadata.get("mystnb", {}), **described}
 
 
 def tags(cell: NotebookNode) -> list[str]:

@@ -172,24 +172,18 @@ class Page:
         text = markdown_table([str(column) for column in frame.columns], rows, numeric)
         self.say(f"{caption}\n\n{text}" if caption else text)
 
-    def show(self, shown: Figure | style.Picture, name: str = "") -> None:
+    def show(self, figure: Figure, name: str) -> None:
         """Show a figure, and write it as SVG and PNG to the folder of the run.
 
-        The caption and the alternative text of a picture become those of its cell.
+        Its caption and its alternative text are in the metadata of the notebook's cell, where MyST-NB reads them.
         """
-        metadata: dict[str, dict[str, str]] = {}
-        if isinstance(shown, style.Picture):
-            figure, name = shown.figure, name or shown.name
-            metadata = {"figure": {"caption": shown.caption, "name": shown.name}, "image": {"alt": shown.alt}}
-        else:
-            figure = shown
         svg = style.svg(figure, salt=name)
         if self.folder is not None:
             figures = self.folder / "figures"
             figures.mkdir(parents=True, exist_ok=True)
             write_text(figures / f"{name}.svg", svg)
             (figures / f"{name}.png").write_bytes(style.png(figure, dpi=200))
-        _display({"image/svg+xml": svg, "text/plain": f"<Figure {name}>"}, metadata)
+        _display({"image/svg+xml": svg, "text/plain": f"<Figure {name}>"})
 
     @property
     def threads(self) -> str:
@@ -282,8 +276,7 @@ def _log_to(path: Path) -> None:
         logging.getLogger(package).setLevel(logging.INFO)
 
 
-def _display(bundle: Mapping[str, str], mystnb: Mapping[str, Any] | None = None) -> None:
-    """Show an output; ``mystnb`` becomes metadata of its cell, see :func:`.clean.clean`."""
+def _display(bundle: Mapping[str, str]) -> None:
     from IPython.display import display
 
-    display(dict(bundle), raw=True, metadata={"mystnb": mystnb} if mystnb else None)  # type: ignore[no-untyped-call]
+    display(dict(bundle), raw=True)  # type: ignore[no-untyped-call]

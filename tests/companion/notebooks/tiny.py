@@ -46,8 +46,8 @@ _CELLS = (
     ),
     (
         "code",
-        "page.show(tiny.figure(results))",
-        {},
+        'page.show(tiny.figure(results), "fig-tiny")',
+        {"mystnb": {"figure": {"name": "fig-tiny", "caption": "Before and after."}, "image": {"alt": "Two dots"}}},
     ),
     ("code", "page.foot()", {"tags": ["nbval-ignore-output"]}),
 )  # fmt: skip
@@ -90,7 +90,7 @@ def experiment(p):
     )
 
 
-@style.picture("fig-tiny", caption="Before and after.", alt="Two dots")
+@style.drawn
 def figure(results):
     figure, axes = style.subplots()
     axes[0, 0].plot(results.table["R"], "o")
