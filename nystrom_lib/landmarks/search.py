@@ -70,8 +70,8 @@ class Landmarks:
 
     @property
     def relative_error(self) -> float:
-        """The error divided by the mean of K(x, x): the trace error as a share of the trace."""
-        return self.error / self.mean_diagonal
+        """The error divided by the mean of K(x, x): the trace error as a share of the trace; 0 if both are 0."""
+        return self.error / self.mean_diagonal if self.mean_diagonal > 0.0 else 0.0
 
     @cached_property
     def error_bound(self) -> float:

@@ -243,3 +243,10 @@ def test_effort_reasons_and_error() -> None:
     assert not hasattr(model, "error_") and not hasattr(model, "reasons_")
     found = Nystroem(n_components=10, seconds=1e-6, random_state=0).fit(X)
     assert any(" steps by " in reason and int(reason.split()[0].replace(",", "")) <= 3 for reason in found.reasons_)
+
+
+@pytest.mark.parametrize("landmarks", ["uniform", "optimised"])
+def test_a_kernel_that_is_zero_on_the_data(landmarks: str) -> None:
+    """Catches a division by a trace of 0, and a factor of rank 0."""
+    model = Nystroem("linear", n_components=3, landmarks=landmarks).fit(np.zeros((20, 2)))
+    assert np.array_equal(model.transform(np.ones((4, 2))), np.zeros((4, 3))) and not model.normalization_.any()
