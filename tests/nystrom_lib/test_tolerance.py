@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Iterable
 
 import numpy as np
 import pytest
@@ -33,6 +34,38 @@ def test_the_tolerance_is_kept_by_few_landmarks(tolerance: float, seed: int) -> 
     assert found.reasons[0].startswith(f"n = {n}, the smallest number tried that keeps the tolerance {tolerance:g}")
 
 
+def random_problem(seed: int) -> tuple[nl.Kernel, np.ndarray, float]:
+    """A kernel of any family, light or heavy tails, and a tolerance from 0.001 to 0.3."""
+    rng = np.random.default_rng([37, seed])
+    N, d = int(rng.integers(200, 501)), int(rng.integers(1, 4))
+    X = (rng.standard_normal((N, d)), rng.random((N, d)), rng.standard_t(3.0, (N, d)))[seed % 3]
+    rho = float(nl.median_rho(X) * 10.0 ** rng.uniform(-1.0, 0.3))
+    length = (2.0 * rho) ** -0.5
+    families = nl.Gaussian(rho), nl.Matern(1.5, length), nl.Matern(2.5, length), nl.RationalQuadratic(1.0, length)
+    return (*families, nl.Polynomial(3, 1.0))[seed % 5], X, float(10.0 ** rng.uniform(-3.0, -0.5))
+
+
+def kept(seeds: Iterable[int]) -> list[bool]:
+    """Whether the tolerance of each random problem is kept, by the errors that the library computes for any sample."""
+    found = []
+    for seed in seeds:
+        kernel, data, tolerance = random_problem(seed)
+        sample = nl.find_landmarks(kernel, data, tolerance=tolerance, seed=seed).sample
+        found.append(relative_error(kernel, data, sample) <= tolerance)
+    return found
+
+
+def test_the_tolerance_is_kept_on_random_problems() -> None:
+    """Catches an error computed on some of the points, or in another unit."""
+    assert kept(range(10)) == [True] * 10
+
+
+@pytest.mark.slow
+def test_the_tolerance_is_kept_in_a_thousand_runs() -> None:
+    """Catches a tolerance that is missed now and then."""
+    assert sum(kept(range(1000))) == 1000
+
+
 @pytest.mark.parametrize("kernel", [nl.Matern(1.5, 0.5), nl.Polynomial(degree=3, offset=1.0)], ids=repr)
 def test_other_kernels(kernel: nl.Kernel) -> None:
     """Catches a mean of K(x, x) that is taken for 1."""
@@ -41,11 +74,13 @@ def test_other_kernels(kernel: nl.Kernel) -> None:
     assert found.relative_error == pytest.approx(relative_error(kernel, X, found.sample), rel=1e-6)
 
 
-def test_a_method_that_only_chooses_points() -> None:
-    """Catches a search that can only descend."""
-    found = nl.find_landmarks(KERNEL, X, tolerance=0.3, method="kmeans")
-    assert found.method == "kmeans"
+@pytest.mark.parametrize("method", ["kmeans", "rpcholesky"])
+def test_a_method_that_only_chooses_points(method: str) -> None:
+    """Catches a search that can only descend, and indices that are lost."""
+    found = nl.find_landmarks(KERNEL, X, tolerance=0.3, method=method)
+    assert found.method == method and f"Chosen by {method!r}, as asked." in found.reasons
     assert relative_error(KERNEL, X, found.sample) <= 0.3
+    assert found.indices is None if method == "kmeans" else np.array_equal(X[found.indices], found.sample)
 
 
 def test_a_confidence_bound_keeps_the_tolerance_where_not_all_points_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
