@@ -84,24 +84,6 @@ def percent(share: float) -> str:
     return f"{shown:g} %"
 
 
-#: Where a line must not end: within a number, between a number and its unit, in "n = 20", before a reference.
-_TOGETHER = re.compile(
-    r"(?<=\d) (?=[·×→]|(?:%|ms|s|min|h|kB|MB|GB|GHz)(?!\w))|(?<=[·×→]) (?=[−\d])"
-    r"|(?<=\b\w) (?=[=⩽<] ?[−\d])|(?<=\b\w [=⩽<]) (?=[−\d])|(?<=\bEq\.) "
-)
-
-
-def unbroken(text: str) -> str:
-    """A text in which numbers stay with their powers, units and names at the end of a line.
-
-    Examples
-    --------
-    >>> unbroken("n = 20 in 5 s: 1.2 · 10⁻³ by Eq. (5)").replace("\\xa0", "_")
-    'n_=_20 in 5_s: 1.2_·_10⁻³ by Eq._(5)'
-    """
-    return _TOGETHER.sub("\xa0", text)
-
-
 def duration(seconds: float) -> str:
     """Seconds as people say them.
 

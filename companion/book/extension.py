@@ -27,7 +27,6 @@ from sphinx.util.docutils import ReferenceRole, SphinxDirective
 from sphinx.util.inspect import stringify_signature
 
 from ..checkout import ROOT
-from ..wording import unbroken
 from . import equations, numbers
 from .lightening import lighten
 from .stacking import stack
@@ -168,34 +167,23 @@ def _is_inside(node: nodes.Node, *kinds: type[nodes.Node]) -> bool:
     return False
 
 
-# -- typography ------------------------------------------------------------------------------------------------
+# -- prose and cells -------------------------------------------------------------------------------------------
 
-_STOPS = re.compile(r"[.,;:!?)’”]+")
 _VERBATIM = (nodes.literal, nodes.FixedTextElement, nodes.math, nodes.math_block, nodes.raw)
 
 
-class Typography(SphinxPostTransform):
-    """Subscripts in "c_S"; no line break within a number, before its unit, or between a formula and its full stop."""
+class Subscripts(SphinxPostTransform):
+    """Subscripts in prose such as "c_S", but not in code and formulas."""
 
     default_priority = 900
 
     def run(self, **_: Any) -> None:
-        """Change prose, not code and formulas."""
-        for formula in list(self.document.findall(nodes.math)):
-            _keep_stops(formula)
+        """Replace each text by its pieces."""
         for text in list(self.document.findall(nodes.Text)):
-            pieces = _SUBSCRIPT.split(unbroken(text))
-            if pieces != [text] and not _is_inside(text, *_VERBATIM):
+            pieces = _SUBSCRIPT.split(text)
+            if len(pieces) > 1 and not _is_inside(text, *_VERBATIM):
                 low = [nodes.subscript("", piece) if k % 2 else nodes.Text(piece) for k, piece in enumerate(pieces)]
                 text.parent.replace(text, low)
-
-
-def _keep_stops(formula: nodes.math) -> None:
-    parent, place = formula.parent, formula.parent.index(formula)
-    after = parent[place + 1] if place + 1 < len(parent) else None
-    if isinstance(after, nodes.Text) and (match := _STOPS.match(after)):
-        together = nodes.inline("", "", formula.deepcopy(), nodes.Text(match[0]), classes=["unbroken"])
-        parent[place : place + 2] = [together, nodes.Text(after[match.end() :])]
 
 
 class CodeBelow(SphinxPostTransform):
@@ -288,7 +276,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.setup_extension("sphinx.ext.autodoc")
     app.add_directive("equation-links", EquationLinks)
     app.add_role("playground", PlaygroundLink())
-    for transform in (CodeBelow, Typography):
+    for transform in (CodeBelow, Subscripts):
         app.add_post_transform(transform)
     app.connect("config-inited", use_own_repository)
     app.connect("builder-inited", fill_pages)

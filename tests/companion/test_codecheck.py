@@ -1,4 +1,4 @@
-"""``codecheck.yml`` follows CODECHECK's configuration, version 2.0."""
+"""The manifest of ``codecheck.yml``."""
 
 from pathlib import Path
 
