@@ -96,7 +96,7 @@ def arena(names: tuple[str, ...], few: int, out: Path | None, work: Path | None,
     budgets = {seconds: few if seconds > 1.0 else running.REPETITIONS for seconds in running.BUDGETS}
     wanted = list(running.trials(problems, budgets))
     try:
-        trials = running.hold(wanted, running.best_errors(problems, terms), work, terms=terms)
+        trials = running.hold(wanted, work, terms)
     except KeyboardInterrupt:
         raise Interrupted(f"Stopped: finished trials are in {work}; the same command continues.") from None
     path = running.save(trials, out / "arena.json")

@@ -11,7 +11,7 @@ import hashlib
 import importlib
 import json
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -86,8 +86,8 @@ def trials(
             yield from (Trial(problem, way, budget, j) for j in range(count) for way in DESCENTS)
 
 
-def attempt(best: Mapping[str, float], terms: Terms, trial: Trial, _: object = None) -> dict[str, Any]:
-    """Seconds, steps and E_tr of a trial, given the best rank-n trace error of each problem."""
+def attempt(terms: Terms, trial: Trial, _: object = None) -> dict[str, Any]:
+    """Seconds, steps and E_tr of a trial."""
     kernel, data, n = _posed(trial.problem, terms)
     _warm_up(trial.problem, trial.way, terms)
     with nl.threads(1), threadpool_limits(1):
@@ -95,7 +95,7 @@ def attempt(best: Mapping[str, float], terms: Terms, trial: Trial, _: object = N
         sample, steps = _landmarks(trial, kernel, data, n, terms.seed)
         seconds = time.perf_counter() - began
         error = float(nl.nystrom_errors(kernel, data, sample, ("trace",)).trace)
-    return {**asdict(trial), "seconds": seconds, "steps": steps, "E_tr": error / best[trial.problem]}
+    return {**asdict(trial), "seconds": seconds, "steps": steps, "E_tr": error / _best(trial.problem, terms)}
 
 
 def _landmarks(trial: Trial, kernel: nl.Kernel, data: Array, n: int, number: int) -> tuple[Array, int]:
@@ -138,23 +138,20 @@ def _warm_up(problem: str, way: str, terms: Terms) -> None:
             _landmarks(Trial(problem, way, None, 0), kernel, data[:500], min(n, 50), 0)
 
 
-def best_errors(problems: Iterable[str], terms: Terms = ALL) -> dict[str, float]:
-    """The best rank-n trace error of each problem."""
-    errors = {}
-    for problem in problems:
-        kernel, data, n = _posed(problem, terms)
-        errors[problem] = float(nl.best_rank_errors(kernel, data, n, norms=("trace",)).trace)
-    return errors
+@cache
+def _best(problem: str, terms: Terms) -> float:
+    """The best rank-n trace error."""
+    return float(nl.best_rank_errors(*_posed(problem, terms), norms=("trace",)).trace)
 
 
-def hold(chosen: Sequence[Trial], best: Mapping[str, float], folder: Path, *, terms: Terms = ALL) -> pd.DataFrame:
-    """Run the trials that are not stored in the folder, one after the other, and return all; ``best`` by problem."""
+def hold(chosen: Sequence[Trial], folder: Path, terms: Terms = ALL) -> pd.DataFrame:
+    """Run the trials that are not stored in the folder, one after the other, and return all."""
     here = provenance.environment()
     # Trials of other code, of another processor or on other terms are not put into one table with ours.
     conditions = json.dumps([here["library"], here["commit"], here["dirty"], here["cpu"], *terms])
     folder = folder / hashlib.sha256(conditions.encode()).hexdigest()[:16]
     pieces = {f"{t.problem}.{t.way}.{t.budget}.{t.repetition}": t for t in chosen}
-    done = compute(partial(attempt, best, terms), pieces, folder, title="arena", unit="trial")
+    done = compute(partial(attempt, terms), pieces, folder, title="arena", unit="trial")
     return pd.DataFrame([piece.value for piece in done.values()])
 
 
