@@ -8,7 +8,7 @@ import click
 
 from ..atomic_write import without_temporary
 from ..checkout import RESULTS
-from ..errors import CompanionError
+from ..errors import CompanionError, VerificationError
 from .base import JOBS, Command, matching, table, tell
 
 
@@ -46,20 +46,16 @@ def verify(names: tuple[str, ...], repetitions: int, folder: Path, constants: bo
     rows, bad = [], []
     for name in matching(names, paths, "stored result"):
         tell(f"{name} …")
+        chosen, verdict = [], "agrees"
         try:
             stored = Results.load(paths[name])
             chosen = some_of(sorted(stored.outcomes), repetitions)
-            comparison = recompute(stored, chosen, threads=jobs, constants=constants)
+            recompute(stored, chosen, threads=jobs, constants=constants).check()
         except (CompanionError, OSError, ValueError) as error:
             tell(f"{name}: {' '.join(str(error).split())}")
-            rows.append([name, "", "cannot be verified"])
+            verdict = "DIFFERS" if isinstance(error, VerificationError) else "cannot be verified"
             bad.append(name)
-            continue
-        rows.append([name, ", ".join(map(str, chosen)), "agrees" if comparison.agree else "DIFFERS"])
-        if not comparison.agree:
-            bad.append(name)
-            differing = comparison.table[~comparison.table["within"]].drop(columns="reason")
-            click.echo(f"{name}\n{differing.to_string(index=False)}\n")
+        rows.append([name, ", ".join(map(str, chosen)), verdict])
     click.echo(table(["results", "repetitions", "verdict"], rows))
     if bad:
         raise CompanionError(f"{len(bad)} of {len(rows)} do not agree: {', '.join(bad)}.")

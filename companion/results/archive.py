@@ -37,9 +37,7 @@ class Archive:
         if not file.is_file():
             return None
         try:
-            content = json.loads(file.read_text(encoding="utf-8"))
+            content: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
         except ValueError as error:
             raise CompanionError(f"The file {file} is damaged: {error}.") from error
-        if not isinstance(content, dict):
-            raise CompanionError(f"The file {file} is damaged: it holds no mapping.")
         return content
