@@ -44,7 +44,7 @@ class Descent:
     """
 
     sample: Array  #: S⁽ᵀ⁾, shape (n, d)
-    values: Array  #: R at the recorded iterations (up to ‖K‖_F² unless it was given)
+    values: Array  #: the objective's values at the recorded iterations; for the paper's descents R up to ‖K‖_F²
     iterations: NDArray[np.int64]  #: which iterations those are: 0, k, 2k, …, and the last
     path: Array | None  #: the sample at the recorded iterations, or at every one; shape (records, n, d)
     steps: int = 0  #: the number of steps taken
@@ -83,7 +83,6 @@ def gradient_descent(
     iterations: int,
     record_every: int = 0,
     keep_path: bool = False,
-    constant: float = 0.0,
     progress: Callable[[int], object] | None = None,
 ) -> Descent:
     r"""Gradient descent :math:`S^{(t+1)} = S^{(t)} - \gamma\nabla R(S^{(t)})` with the exact gradient, Eq. (5).
@@ -98,11 +97,9 @@ def gradient_descent(
     iterations
         The number of steps T.
     record_every
-        Record R at iterations 0, k, 2k, … and the last; 0 records nothing.
+        Record R up to ‖K‖_F² at iterations 0, k, 2k, … and the last; 0 records nothing.
     keep_path
         Keep the sample at the recorded iterations too (at every iteration if none is recorded).
-    constant
-        Added to the recorded values: :math:`\|\mathbf K\|_F^2` makes them R itself.
     progress
         Called with the number of steps done so far, from time to time.
 
@@ -121,7 +118,7 @@ def gradient_descent(
     """
     arguments = validate_arguments(kernel, data, sample)
     return _radial_descent(
-        *arguments, step, iterations, 0, no_batches, constant, record_every=record_every, keep_path=keep_path,
+        *arguments, step, iterations, 0, no_batches, record_every=record_every, keep_path=keep_path,
         progress=progress,
     )  # fmt: skip
 
@@ -138,7 +135,6 @@ def stochastic_gradient_descent(
     batches: ArrayLike | None = None,
     record_every: int = 0,
     keep_path: bool = False,
-    constant: float = 0.0,
     estimator: str = "one-sample",
     progress: Callable[[int], object] | None = None,
 ) -> Descent:
@@ -148,7 +144,7 @@ def stochastic_gradient_descent(
 
     Parameters
     ----------
-    kernel, data, sample, step, iterations, record_every, keep_path, constant, progress
+    kernel, data, sample, step, iterations, record_every, keep_path, progress
         As in :func:`gradient_descent`. Recording R costs O(nN) each time.
     batch_size, seed
         Batches of b indices, drawn from the seed as rows of ``integers(0, N, size=(T, b))``.
@@ -192,7 +188,7 @@ def stochastic_gradient_descent(
     if estimator == "two-sample" and size < 2:
         raise ValueError(f"batch_size is {size}; the two-sample estimator needs at least 2.")
     return _radial_descent(
-        kernel, data, sample, step, iterations, size, draw, constant, first_part, record_every=record_every,
+        kernel, data, sample, step, iterations, size, draw, first_part, record_every=record_every,
         keep_path=keep_path, progress=progress,
     )  # fmt: skip
 
@@ -486,18 +482,18 @@ def _radial_descent(
     iterations: int,
     batch: int,
     draw: Draw,
-    constant: float,
     first_part: int = 0,
     **options: Any,
 ) -> Descent:
-    """The paper's descents, with their own options: two-sample estimates, a constant."""
-    rule, budget, constant = FixedStep(step), Budget(iterations, None), check.real("constant", constant)
+    """The paper's descents; ``first_part`` indices of a batch are X of Eq. (7)."""
     objective, sums = RadialSKD(kernel, data), PairSums(kernel, data, sample)
     objective.first_part = first_part
 
     def value(now: Array) -> float:
         sums.place(now)
         norm, total = sums.totals()
-        return constant - (total * (total / norm) if norm > 0.0 else 0.0)
+        return 0.0 - total * (total / norm) if norm > 0.0 else 0.0
 
-    return run_descent(objective, sample, rule, budget, batch, draw, value=value, **options)
+    return run_descent(
+        objective, sample, FixedStep(step), Budget(iterations, None), batch, draw, value=value, **options
+    )

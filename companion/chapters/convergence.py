@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -149,13 +149,12 @@ def curvature_table(curves: pd.DataFrame, bounds: Mapping[str, Any], step: float
 @nl.threads(1)
 def descents(p: ConvergenceParameters, start: Array, steps: Mapping[str, float]) -> dict[str, nl.Descent]:
     """Descents from the same start with several steps; R is recorded at each iteration."""
-    kernel, data = p.kernel(), p.data()
-    common: dict[str, Any] = {"iterations": p.iterations, "record_every": 1}
+    kernel, data, runs = p.kernel(), p.data(), {}
     constant = nl.squared_frobenius_norm(kernel, data)
-    return {
-        name: nl.gradient_descent(kernel, data, start, step=step, constant=constant, **common)
-        for name, step in steps.items()
-    }
+    for name, step in steps.items():
+        run = nl.gradient_descent(kernel, data, start, step=step, iterations=p.iterations, record_every=1)
+        runs[name] = replace(run, values=run.values + constant)
+    return runs
 
 
 def descents_table(

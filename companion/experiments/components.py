@@ -266,8 +266,8 @@ class Descent(Settings, ABC):
     def descend(self, kernel: nl.Kernel, data: Array, start: Array, seed: Seed, **how: Any) -> nl.Descent:
         """Go from S⁽⁰⁾ to S⁽ᵀ⁾.
 
-        ``how`` has ``constant``, ``record_every``, ``keep_path`` and ``progress`` of
-        :func:`nystrom_lib.gradient_descent`.
+        ``how`` has ``record_every``, ``keep_path`` and ``progress`` of :func:`nystrom_lib.gradient_descent`, and a
+        ``constant`` that is added to R.
         """
 
 
@@ -281,7 +281,9 @@ class GradientDescent(Descent):
 
     def descend(self, kernel: nl.Kernel, data: Array, start: Array, seed: Seed, **how: Any) -> nl.Descent:
         """Without batches the seed is not used."""
-        return nl.gradient_descent(kernel, data, start, **self.values(), **how)
+        constant = how.pop("constant")
+        run = nl.gradient_descent(kernel, data, start, **self.values(), **how)
+        return dataclasses.replace(run, values=run.values + constant)
 
 
 @dataclass(frozen=True)
@@ -293,7 +295,9 @@ class StochasticGradientDescent(GradientDescent):
 
     def descend(self, kernel: nl.Kernel, data: Array, start: Array, seed: Seed, **how: Any) -> nl.Descent:
         """Batches are drawn from the seed of their own axis."""
-        return nl.stochastic_gradient_descent(kernel, data, start, seed=seed, **self.values(), **how)
+        constant = how.pop("constant")
+        run = nl.stochastic_gradient_descent(kernel, data, start, seed=seed, **self.values(), **how)
+        return dataclasses.replace(run, values=run.values + constant)
 
 
 @dataclass(frozen=True)

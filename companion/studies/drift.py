@@ -30,7 +30,6 @@ def follow(stretches: int = STRETCHES, steps: int = STEPS) -> pd.DataFrame:
     """
     run = nl.gradient_descent(
         KERNEL, DATA, START, step=step(), iterations=stretches * steps, record_every=steps, keep_path=True,
-        constant=nl.squared_frobenius_norm(KERNEL, DATA),
     )  # fmt: skip
     assert run.path is not None
     settled = settled_landmarks()
@@ -38,7 +37,7 @@ def follow(stretches: int = STRETCHES, steps: int = STEPS) -> pd.DataFrame:
         {
             "step": run.iterations,
             "place": run.path[:, 3, 0],
-            "R": run.values,
+            "R": run.values + nl.squared_frobenius_norm(KERNEL, DATA),
             "gradient": [float(np.linalg.norm(nl.radial_skd_gradient(KERNEL, DATA, sample))) for sample in run.path],
             "others": np.abs(run.path[:, :3] - settled).max(axis=(1, 2)),
         }

@@ -68,15 +68,15 @@ def descent(X: Array, j: int, *, train: int = TRAIN, n: int = LANDMARKS, steps: 
     start = nl.uniform_sample(fit, n, seed_for(SEED, Axis.INITIAL_SAMPLE, j))
     run = nl.stochastic_gradient_descent(
         KERNEL, fit, start, step=STEP, iterations=steps, batch_size=BATCH_SIZE, seed=seed_for(SEED, Axis.BATCHES, j),
-        record_every=EVERY if j == 0 else 0, constant=nl.squared_frobenius_norm(KERNEL, fit),
+        record_every=EVERY if j == 0 else 0,
     )  # fmt: skip
     best = nl.best_rank_errors(KERNEL, fit, n, "trace").trace
     row: Row = {"split": j, "best": best}
     for when, sample in (("before", start), ("after", run.sample)):
         row |= {f"{name} {when}": value for name, value in describe_sample(fit, test, sample).items()}
         row[f"E_tr {when}"] = row[f"trace {when}"] / best
-    curve = {} if j else {"iteration": run.iterations.tolist(), "R": run.values.tolist()}
-    return row, curve
+    values = run.values + nl.squared_frobenius_norm(KERNEL, fit)
+    return row, {} if j else {"iteration": run.iterations.tolist(), "R": values.tolist()}
 
 
 def squared_norm(X: Array) -> Row:

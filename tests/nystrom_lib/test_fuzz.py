@@ -137,7 +137,7 @@ CALLS: dict[str, tuple[Callable[..., Any], str]] = {
     "two_sample_gradient": (nl.two_sample_gradient, "kernel data sample batch_x batch_y"),
     "lipschitz_bound": (lambda kernel, data, n: nl.lipschitz_bound(kernel, data, n).L, "kernel data n"),
     "gradient_descent": (
-        nl.gradient_descent, "kernel data sample * step iterations record_every keep_path constant progress",
+        nl.gradient_descent, "kernel data sample * step iterations record_every keep_path progress",
     ),
     "stochastic_gradient_descent": (
         nl.stochastic_gradient_descent, "kernel data sample * step iterations batch_size seed record_every estimator",

@@ -21,10 +21,10 @@ def values_along(
     """R along a descent with the chosen step size."""
     how: dict[str, Any] = {"iterations": iterations, "record_every": record_every}
     how["step"] = choose_step(kernel, data, start, batch_size)
-    how["constant"] = nl.squared_frobenius_norm(kernel, data)
+    constant = nl.squared_frobenius_norm(kernel, data)
     if batch_size is None:
-        return nl.gradient_descent(kernel, data, start, **how).values
-    return nl.stochastic_gradient_descent(kernel, data, start, batch_size=batch_size, seed=1, **how).values
+        return constant + nl.gradient_descent(kernel, data, start, **how).values
+    return constant + nl.stochastic_gradient_descent(kernel, data, start, batch_size=batch_size, seed=1, **how).values
 
 
 # -- ρ
