@@ -160,14 +160,14 @@ def nystrom_errors(
         return _trace_in_one_pass(kernel, source, sample, precision, neighbours)
     drawn = source.draw(check.integer("points", points, least=2), check.generator("seed", seed))
     level = check.fraction("confidence", confidence, 1e-12)
-    rows = source.rows(drawn.ravel()).astype(np.float64)
+    rows = source.rows(drawn).astype(np.float64)
     if neighbours is None:
         _, residual, rank, used = _residuals(kernel, rows, sample, precision)
     else:
         residual = residuals_from_nearest(kernel, sample, rows, neighbours)
         rank, used = min(neighbours, len(sample)), "double"
     most = float(kernel.diagonal(sample[:1])[0]) if kernel.radial else math.inf
-    estimate = mean_of(residual.reshape(drawn.shape), most, level, float(len(source)))
+    estimate = mean_of(residual, most, level, float(len(source)))
     return Errors(trace=estimate.value, rank=rank, precision=used, estimate=estimate)
 
 

@@ -41,21 +41,20 @@ class Estimate:
 
 
 def mean_of(terms: Array, high: float, confidence: float, times: float) -> Estimate:
-    """Estimate ``times`` the mean of terms in [0, high]; the rows of ``terms``, at least two, are independent draws.
+    """Estimate ``times`` the mean of terms in [0, high], of which at least two independent draws are given.
 
     Examples
     --------
     >>> import numpy as np
-    >>> found = mean_of(np.array([[0.0], [1.0]] * 500), 1.0, 0.95, times=10.0)
+    >>> found = mean_of(np.array([0.0, 1.0] * 500), 1.0, 0.95, times=10.0)
     >>> found.value, [round(end, 2) for end in (*found.bounds, *found.normal)]
     (5.0, [4.43, 5.57, 4.69, 5.31])
     """
     from scipy.special import ndtri
 
-    draws = terms.mean(axis=1)
-    m, mean, deviation = len(draws), float(draws.mean()), float(draws.std(ddof=1))
+    m, mean, deviation = len(terms), float(terms.mean()), float(terms.std(ddof=1))
     log = math.log(4.0 / (1.0 - confidence))
     surely = deviation * math.sqrt(2.0 * log / m) + 7.0 * high * log / (3.0 * (m - 1))
     within = float(ndtri(0.5 + 0.5 * confidence)) * deviation / math.sqrt(m)
     bounds, normal = ((times * max(0.0, mean - half), times * min(high, mean + half)) for half in (surely, within))
-    return Estimate(times * mean, bounds, normal, confidence, terms.size)
+    return Estimate(times * mean, bounds, normal, confidence, m)

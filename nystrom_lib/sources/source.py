@@ -22,8 +22,6 @@ _NOTHING: Array = np.empty((0, 0))
 #: Rows of a block. Do not change it: every sum over more rows than that depends on it.
 BLOCK_ROWS = 2**15
 _BLOCK_VALUES = 2**25  # at most, where rows are long
-#: Chunks that are read for rows drawn at random; more rows than that come several from each chunk.
-MAX_CHUNKS = 128
 MIN_CHUNK_ROWS = 2**10  #: rows that are read at a time at least, where chunks of HDF5 or Zarr are smaller
 
 
@@ -31,7 +29,7 @@ class Source:
     """Points that are read as they are needed, a row each: ``len(source)`` of ``source.d`` coordinates.
 
     Made by :func:`open_data`. Rows of arrays and ``.npy`` files are read one by one; data stored in chunks (Parquet,
-    Dask, HDF5, Zarr) chunk by chunk, and the last chunk is cached.
+    Dask, HDF5, Zarr) chunk by chunk, so that rows from everywhere take a pass; the last chunk is cached.
 
     Examples
     --------
@@ -122,35 +120,18 @@ class Source:
     # --- drawing
 
     def draw(self, count: int, rng: np.random.Generator) -> Indices:
-        """At least ``count`` row numbers, each uniform on 0, …, N − 1; shape (places, rows of a place).
-
-        Places are independent. Where rows can be read one by one, each is a place; of chunks at most ``MAX_CHUNKS`` are
-        drawn, with probabilities in proportion to their rows, and the same number of rows of each: a mean over the rows
-        is unbiased, but rows of one place may be correlated.
-        """
-        if self._edges is None or self._row_by_row(count):
-            return rng.integers(0, len(self), size=(count, 1))
-        edges = self._edges - np.searchsorted(self.dropped, self._edges)
-        chunk = np.searchsorted(edges, rng.integers(0, len(self), size=MAX_CHUNKS), side="right") - 1
-        return rng.integers(edges[chunk, None], edges[chunk + 1, None], size=(MAX_CHUNKS, -(-count // MAX_CHUNKS)))
+        """Row numbers, each uniform on 0, …, N − 1 and independent of the others."""
+        return rng.integers(0, len(self), size=count)
 
     def choose(self, count: int, rng: np.random.Generator) -> Indices:
-        """At most ``count`` row numbers in increasing order, every row as likely to be among them as any other.
-
-        They differ, unless more chunks would have to be read than :meth:`draw` reads.
-        """
+        """At most ``count`` different row numbers in increasing order; every set of them is equally likely."""
         N = len(self)
         if count >= N:
             return np.arange(N)
-        if not self._row_by_row(count):
-            return np.sort(self.draw(count, rng).ravel())
         if count < 10_000 or not 4 * count < N <= 50 * count:
             return np.sort(rng.choice(N, count, replace=False))
         # here NumPy would shuffle all N numbers; of twice as many draws as are wanted, enough differ
         return np.sort(rng.choice(np.unique(rng.integers(0, N, size=2 * count)), count, replace=False))
-
-    def _row_by_row(self, count: int) -> bool:
-        return self._edges is None or min(count, len(self._edges) - 1) <= MAX_CHUNKS
 
     # --- passes
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import pickle
 import tracemalloc
@@ -171,52 +170,15 @@ def test_whole_numbers_become_doubles_and_single_ones_stay(tmp_path: Path) -> No
 # --- drawing ---------------------------------------------------------------------------------------------------------
 
 
-class Scripted:
-    """Draws what it is told: every outcome of a draw in turn."""
-
-    def __init__(self, outcome: tuple[int, ...]) -> None:
-        self.rest = list(outcome)
-        self.chance = 1.0
-
-    def integers(self, low: Any, high: Any, size: tuple[int, ...] | int) -> Any:
-        low, high = (np.broadcast_to(end, size).ravel() for end in (low, high))
-        taken = [self.rest.pop(0) for _ in low]
-        for value, first, last in zip(taken, low, high, strict=True):
-            self.chance *= (first <= value < last) / (last - first)
-        return np.array(taken).reshape(size)
-
-
-def test_a_gradient_from_shuffled_blocks_has_no_bias(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every outcome of drawing three rows from one chunk of 2, 2 and 1, each with its chance: the mean is exact."""
-    monkeypatch.setattr(module, "MAX_CHUNKS", 1)
-    data = np.array([[0.0, 0.2], [0.7, 0.1], [-1.0, 2.0], [0.3, 0.3], [5.0, 1.0]])
-    source = nl.open_data(Sliced(data, (2, 2)))
-    objective, sample = nl.TraceError(nl.Gaussian(0.4), data), np.array([[0.1, 0.0], [0.5, 1.0]])
-    mean, chances = np.zeros_like(sample), 0.0
-    for outcome in itertools.product(range(5), repeat=4):
-        rng: Any = Scripted(outcome)
-        drawn = source.draw(3, rng)
-        assert drawn.shape == (1, 3)
-        if rng.chance > 0.0:
-            assert len({int(row) // 2 for row in drawn[0]}) == 1, "all from one chunk"
-            chances += rng.chance
-            mean += rng.chance * objective.gradient(sample, drawn.ravel())
-    assert chances == pytest.approx(1.0, rel=1e-12)
-    assert np.allclose(mean, objective.gradient(sample), rtol=1e-10, atol=1e-12)
-
-
-def test_few_chunks_are_drawn_from_row_by_row_and_many_in_places() -> None:
-    rng = np.random.default_rng(0)
+def test_rows_are_drawn_wherever_they_are_stored() -> None:
+    """Catches rows that depend on the chunks, and rows chosen twice."""
     rows = np.zeros((10_000, 1))
-    assert nl.open_data(rows).draw(500, rng).shape == (500, 1)
-    assert nl.open_data(Sliced(rows, (100, 1))).draw(500, rng).shape == (500, 1)
-    many = nl.open_data(Sliced(rows, (10, 1)))
-    drawn = many.draw(500, rng)
-    assert drawn.shape == (128, 4)
-    assert all(len(set(place // 10)) == 1 for place in drawn) and len(set(drawn[:, 0] // 10)) > 100
-    assert 490 < len(set(nl.open_data(rows).choose(500, rng))) == 500
-    assert np.array_equal(many.choose(20_000, rng), np.arange(10_000))
-    assert len(many.choose(500, rng)) == 512
+    for stored in (rows, Sliced(rows, (10, 1))):
+        source, rng = nl.open_data(stored), np.random.default_rng(0)
+        assert np.array_equal(source.draw(500, rng), np.random.default_rng(0).integers(0, 10_000, 500))
+        chosen = source.choose(500, rng)
+        assert len(set(chosen)) == 500 and np.array_equal(chosen, np.sort(chosen))
+        assert np.array_equal(source.choose(20_000, rng), np.arange(10_000))
 
 
 def test_tiny_chunks_are_read_many_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
