@@ -38,7 +38,7 @@ def radial(kernel: Kernel) -> Kernel:
 def residuals_from_nearest(kernel: Kernel, sample: Array, points: Array, neighbours: int = NEIGHBOURS) -> Array:
     """K(x, x) − K̂(x, x) of each point from its nearest landmarks: its terms in :class:`LocalTraceError`."""
     loops = LocalLoops(kernel, len(sample), sample.shape[1], neighbours, len(points))
-    return np.concatenate([loops.errors(sample, *block).copy() for block in loops.each(sample, points)])
+    return np.concatenate([loops.errors(sample, *block) for block in loops.each(sample, points)])
 
 
 def by_nearest(kernel: Kernel, n: int) -> bool:
@@ -83,8 +83,6 @@ class LocalLoops:
         self.kernel, self.n, self.d, self.k = kernel, n, d, min(n, neighbours)
         self.most = min(points, max(local.W, _NUMBERS // (self.k * d)))
         self.diagonal = float(kernel.diagonal(np.zeros((1, d)))[0])
-        self._errors = np.empty(self.most)
-        self._near = np.empty((self.most, self.k), dtype=np.int64)
 
     def each(self, sample: Array, data: Any, picks: Indices | None = None) -> Iterator[tuple[Array, Indices]]:
         """Blocks of points, of all or of those at the indices ``picks``, each with their nearest landmarks."""
@@ -112,7 +110,7 @@ class LocalLoops:
 
     def compare_all(self, sample: Array, points: Array) -> Indices:
         """The nearest landmarks, by comparing all of them."""
-        near = self._near[: len(points)]
+        near = np.empty((len(points), self.k), dtype=np.int64)
         with thread_pool(len(points) * self.n) as parallel:
             tiles = -(-len(points) // local.ROWS)
             parallel(local.search, tiles, as_writable(sample), points, middle(sample), near)
@@ -135,7 +133,7 @@ class LocalLoops:
         return np.empty((self.most, self.k, self.d))
 
     def _run(self, gradient: bool, sample: Array, points: Array, near: Indices, out: Array) -> Array:
-        errors, block = self._errors[: len(points)], self.kernel._block(profiles.TANGENT)
+        errors, block = np.empty(len(points)), self.kernel._block(profiles.TANGENT)
         with thread_pool(len(points) * self.k**2) as parallel, self.kernel._guard_user_kernel() as p:
             parallel(
                 local.run, -(-len(points) // local.W), gradient, block, p, as_writable(sample), points, near,

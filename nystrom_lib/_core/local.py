@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from .compile import entry, inner
-from .tiles import U, tile_loops, up
+from .tiles import ALL, EQUAL, U, tile_loops, up
 from .trace import FIRST_RIDGE, LEAST_PIVOT
 
 W = 32  #: points of a group: with 20 neighbours the matrices, 54 KB, fit the second-level cache
@@ -28,7 +28,6 @@ ROWS = 32  #: points of a tile of the search
 ROUNDING = 2.0**-44  #: pivots below it, relative to the diagonal, may be off by a hundredth
 
 load, scalars = tile_loops(C)
-ALL, EQUAL = np.empty(0, np.int64), np.empty(0)
 
 
 @inner

@@ -4,8 +4,8 @@ import numpy as np
 
 from .compile import entry
 from .panels import C
-from .residuals import ALL, EQUAL, load, scalars
-from .tiles import U, up
+from .residuals import load, scalars
+from .tiles import ALL, EQUAL, U, up
 
 
 @entry

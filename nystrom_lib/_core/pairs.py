@@ -17,7 +17,7 @@ import numpy as np
 
 from .compile import SUMS, entry, inner
 from .profiles import LENGTH
-from .tiles import U, tile_loops, up
+from .tiles import ALL, EQUAL, U, tile_loops, up
 
 C = LENGTH  #: points of a tile: C × C pair scalars, 32 KiB in float64, fit the first-level cache
 PARTS = 8  #: parts at most
@@ -181,12 +181,12 @@ def fill(first, count, every, radial, block, p, A, B, out):
     """Strips of ROWS rows of out[k, j] = block(pair scalar of a_k and b_j), from the ``first`` on."""
     d = up(A.shape[1], 2)
     t, S, P = np.zeros(ROWS * LONG), np.zeros((d + 1) * LONG), np.zeros((d + 1) * LONG)
-    centre, every_one, ones = np.zeros(A.shape[1]), np.zeros(0, np.int64), np.zeros(0)
+    centre = np.zeros(A.shape[1])
     for strip in range(first, count, every):
         start = strip * ROWS
-        rows = load_long(A, every_one, ones, start, min(ROWS, A.shape[0] - start), centre, d, S, 0)
+        rows = load_long(A, ALL, EQUAL, start, min(ROWS, A.shape[0] - start), centre, d, S, 0)
         for k in range(0, B.shape[0], LONG):
-            c = load_long(B, every_one, ones, k, min(LONG, B.shape[0] - k), centre, d, P, 0)
+            c = load_long(B, ALL, EQUAL, k, min(LONG, B.shape[0] - k), centre, d, P, 0)
             scalars_long(radial, S, 0, rows, P, 0, c, d, t, 0)
             block(t, 0, rows, LONG, c, p)
             for i in range(min(ROWS, A.shape[0] - start)):

@@ -8,11 +8,10 @@ import numpy as np
 
 from .compile import entry
 from .panels import C, forward
-from .tiles import U, aligned, cut, tile_loops, up
+from .tiles import ALL, EQUAL, U, aligned, cut, tile_loops, up
 
 load, scalars = tile_loops(C)
 POINTS: int = C  #: of a panel
-ALL, EQUAL = np.empty(0, np.int64), np.empty(0)  # all points, with weights of 1
 
 
 def pack(L: np.ndarray) -> tuple[int, int, np.ndarray, np.ndarray]:

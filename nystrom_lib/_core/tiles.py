@@ -17,6 +17,7 @@ import numpy as np
 from .compile import inner
 
 U = np.uintp
+ALL, EQUAL = np.empty(0, np.int64), np.empty(0)  #: instead of picks and weights: all points, with weights of 1
 
 
 @inner

@@ -23,7 +23,7 @@ import numpy as np
 
 from .compile import entry, inner
 from .panels import C, backward, dots, factor_rows, forward
-from .tiles import U, aligned, cut, tile_loops, up
+from .tiles import ALL, EQUAL, U, aligned, cut, tile_loops, up
 
 POINTS = 1024  #: points whose panels are kept at a time
 ROWS = 16  #: rows of A Aᵀ in an item: few enough that threads end at the same time
@@ -35,7 +35,6 @@ LOAD, KERNEL, DIAGONAL, FACTOR, CHECK, SOLVE, MULTIPLY, FINISH, MOVE = range(9) 
 RIDGE, EXPLAINED, STEPS, NEXT = range(4)  #: the entries of the state
 
 load, scalars = tile_loops(C)
-NONE = np.empty(0)
 
 
 class Task(NamedTuple):
@@ -118,11 +117,11 @@ def clear(A, start, stop):
 
 
 @inner
-def place_landmarks(task, work, sample, centre, every):
+def place_landmarks(task, work, sample, centre):
     """The landmarks in tiles."""
     for start in range(0, task.m, task.size):
         m, at = min(task.size, task.m - start), start // task.size * task.V * C
-        load(sample, every, NONE, start, m, centre, task.d, work.S, at)
+        load(sample, ALL, EQUAL, start, m, centre, task.d, work.S, at)
 
 
 @inner
@@ -148,7 +147,7 @@ def point_panel(task, work, block, p, X, picks, centre, first, panel, value):
     F, K, A, P, B = work.F, work.K, work.A, work.P, work.B
     start = panel * task.width
     columns = min(task.width, task.points - first - start)
-    c = load(X, picks, NONE, first + start, columns, centre, task.d, work.X, panel * task.V * C)
+    c = load(X, picks, EQUAL, first + start, columns, centre, task.d, work.X, panel * task.V * C)
     kernel_panel(task, block, p, work.S, n, n, work.X, panel * task.V * C, columns, A, P, o)
     for s in range(0, n, size):
         forward(F, K, n, size, A, o, c, s, min(s + size, n), B, panel * 8 * C)
@@ -273,7 +272,7 @@ def run(first, count, step, rows, schedule, task, work, block, p, X, batches, ce
             next += 1
             for item in range(first, items, step):
                 if phase == LOAD:
-                    place_landmarks(task, work, sample, centre, picks[:0])
+                    place_landmarks(task, work, sample, centre)
                 elif phase == KERNEL:
                     landmark_panel(task, work, block, p, item)
                 elif phase == DIAGONAL:
