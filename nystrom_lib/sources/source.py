@@ -120,7 +120,7 @@ class Source:
     # --- drawing
 
     def draw(self, count: int, rng: np.random.Generator) -> Indices:
-        """Row numbers, each uniform on 0, …, N − 1 and independent of the others."""
+        """``count`` row numbers, each uniform on 0, …, N − 1 and independent of the others."""
         return rng.integers(0, len(self), size=count)
 
     def choose(self, count: int, rng: np.random.Generator) -> Indices:
