@@ -267,6 +267,7 @@ class Optimised:
             errors[m] = self._mean_error(candidates[:m])
             return errors[m] <= self.ours
 
+        enough(min(self.n, most))  # for the picture
         smallest = 1 + bisect_left(range(1, most + 1), True, key=enough)
         return dict(sorted(errors.items())), smallest if smallest <= most else None
 
