@@ -151,18 +151,18 @@ def extremes(table: pd.DataFrame, budgets: Sequence[float]) -> pd.DataFrame:
     first, last = within(table, shortest), within(table, longest)
     without = last.drop(columns=list(DESCENTS)).min(axis=1)
     quotients = {
-        f"trace descent, {shortest:g} s over {longest:g} s": first["trace"] / last["trace"],
-        f"radial over trace descent, {longest:g} s": last["radial"] / last["trace"],
-        f"weighted over trace descent, {longest:g} s": last["weighted"] / last["trace"],
-        "best method without a descent over trace descent": without / last["trace"],
-        f"radial descent, {middle:g} s over {longest:g} s":
+        f"trace, {shortest:g} s / {longest:g} s": first["trace"] / last["trace"],
+        f"radial / trace, {longest:g} s": last["radial"] / last["trace"],
+        f"weighted / trace, {longest:g} s": last["weighted"] / last["trace"],
+        f"no descent / trace, {longest:g} s": without / last["trace"],
+        f"radial, {middle:g} s / {longest:g} s":
             at_budget(table, middle)["radial"] / at_budget(table, longest)["radial"],
     }  # fmt: skip
     rows = []
     for name, each in quotients.items():
         ends = (f"{number(each[end])} ({PROBLEMS[str(end)].title})" for end in (each.idxmin(), each.idxmax()))
         rows.append((name, *ends))
-    return pd.DataFrame(rows, columns=["quotient of median errors", "lowest", "highest"])
+    return pd.DataFrame(rows, columns=["quotient", "lowest", "highest"])
 
 
 # -- does it pay? ----------------------------------------------------------------------------------------------
@@ -179,7 +179,7 @@ def pays(table: pd.DataFrame) -> pd.DataFrame:
     methods = ["uniform", "MiniBatchKMeans", "KMeans", "trace"]
     shown = errors.map(number) + " in " + (1e3 * seconds).map(lambda each: number(each, 2)) + " ms"
     share = (errors["uniform"] - errors["MiniBatchKMeans"]) / (errors["uniform"] - errors["trace"])
-    return shown[methods].assign(**{"MiniBatchKMeans / trace": share.map(percent)}).reindex(table["problem"].unique())
+    return shown[methods].assign(**{"share": share.map(percent)}).reindex(table["problem"].unique())
 
 
 def worth(p: ArenaParameters, results: Mapping[tuple[str, str], Results]) -> pd.DataFrame:
