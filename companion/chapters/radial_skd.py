@@ -117,15 +117,6 @@ def _legend_below(figure: Figure, axes: Axes, columns: int) -> None:
     figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=columns)
 
 
-# -- R as a distance -------------------------------------------------------------------------------------------
-
-
-def operator_distance(data: Array, sample: Array) -> float:
-    """Remark 1.2 for the linear kernel, whose operators are matrices: min over c of ‖XᵀX − c SᵀS‖_F²."""
-    A, B = data.T @ data, sample.T @ sample
-    return float(np.sum((A - np.sum(A * B) / np.sum(B * B) * B) ** 2))
-
-
 # -- the inequalities ------------------------------------------------------------------------------------------
 
 #: Where the landmarks of a random sample lie.
