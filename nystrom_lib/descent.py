@@ -402,7 +402,7 @@ def _minimise(run: _Run, objective: Objective, rule: LBFGS) -> None:
 def _value_of_few_points(objective: Objective, sample: Array) -> float:
     """The value from a few points, which shows whether a kernel that is not radial overflows at the last sample."""
     few = np.arange(min(len(sample), len(objective.data)))
-    return objective.prepare(sample, len(few))(sample, few)[0]
+    return objective.prepare(len(sample), len(few))(sample, few)[0]
 
 
 @dataclass

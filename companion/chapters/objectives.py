@@ -146,7 +146,7 @@ def converged_rows(p: ObjectivesParameters, repetitions: int, steps: int = MOST)
 
 def _descend_to_convergence(f: Any, sample: Array, most: int) -> tuple[Array, int]:
     everything = np.empty(0, dtype=np.int64)  # an empty batch stands for all of the data
-    evaluate = f.prepare(sample)
+    evaluate = f.prepare(len(sample), len(f.data))
     start = f.value(sample)
     constant = start - evaluate(sample, everything)[0]  # the values of the discrepancies are without theirs
     values: list[float] = []

@@ -62,7 +62,7 @@ class Engine:
 
     def __init__(self, rule: StepRule, objective: Objective, sample: Array, batch_size: int) -> None:
         self._rule, self._objective, self._first, self._scale = rule, objective, sample.copy(), 1.0
-        self._evaluate = objective.prepare(sample, batch_size)
+        self._evaluate = objective.prepare(len(sample), batch_size or len(objective.data))
         self._move = rule.begin(objective, sample)
         self._sample = self._good = self._first
 
@@ -366,7 +366,7 @@ class LBFGS(StepRule):
         """Minimise, with a call after each step; False if the start has no gradient."""
         length = Adam().length(objective, sample) or 1.0  # scipy's first step is one unit long
         start = sample.ravel() / length
-        evaluate = objective.prepare(length * start.reshape(sample.shape))
+        evaluate = objective.prepare(len(sample), len(objective.data))
 
         def value_and_gradient(scaled: Array) -> tuple[float, Array]:
             value, gradient = evaluate(length * scaled.reshape(sample.shape), EVERYTHING)

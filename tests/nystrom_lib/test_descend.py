@@ -114,7 +114,7 @@ class Cliff(Objective):
     def value(self, sample: Any) -> float:
         return float(np.square(sample).sum() / 2) if np.abs(sample).max() <= self.wall else np.nan
 
-    def prepare(self, sample: Floats, batch_size: int = 0) -> Evaluate:
+    def prepare(self, n: int, points: int) -> Evaluate:
         def evaluate(sample: Floats, batch: Any) -> tuple[float, Floats]:
             value = self.value(sample)
             return value, sample.copy() if np.isfinite(value) else np.full_like(sample, np.nan)
@@ -139,7 +139,7 @@ class Valley(Objective):
         x, y = np.asarray(sample)[0]
         return float((1.0 - x) ** 2 + 100.0 * (y - x * x) ** 2)
 
-    def prepare(self, sample: Floats, batch_size: int = 0) -> Evaluate:
+    def prepare(self, n: int, points: int) -> Evaluate:
         def evaluate(sample: Floats, batch: Any) -> tuple[float, Floats]:
             self.clock.now += 0.01
             x, y = sample[0]

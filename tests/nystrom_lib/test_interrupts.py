@@ -97,7 +97,7 @@ def test_steps_between_two_calls_of_progress(n: int) -> None:
 AGAIN = """
 none = np.empty(0, np.int64)
 for kind in (nl.RadialSKD, nl.TraceError, nl.LocalTraceError):
-    evaluate = kind(nl.Gaussian(0.2), X).prepare(X[:200])
+    evaluate = kind(nl.Gaussian(0.2), X).prepare(200, len(X))
     value, gradient = evaluate(X[:200], none)
     gradient = gradient.copy()
     for k in range(4):

@@ -44,8 +44,8 @@ class Objective(ABC):
         """
 
     @abstractmethod
-    def prepare(self, sample: Array, batch_size: int = 0) -> Evaluate:
-        """A function for samples like this one and batches of that size, with buffers that all its calls use."""
+    def prepare(self, n: int, points: int) -> Evaluate:
+        """A function for n landmarks and ``points`` points at a time, with buffers that all its calls use."""
 
     @abstractmethod
     def cost(self, n: int, points: int) -> float:
@@ -64,7 +64,7 @@ class Objective(ABC):
         sample = self.checked(sample)
         picks = EVERYTHING if batch is None else as_writable(check.indices("batch", batch, len(self.data)))
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            gradient = self.prepare(sample, len(picks))(sample, picks)[1]
+            gradient = self.prepare(len(sample), len(picks) or len(self.data))(sample, picks)[1]
         return check.finite("The gradient", gradient)
 
     def checked(self, sample: ArrayLike) -> Array:

@@ -86,7 +86,7 @@ class PredictionError(Objective):
         """From all the data."""
         return self._fitted(self.checked(sample), slice(None), gradient=False).value
 
-    def prepare(self, sample: Array, batch_size: int = 0) -> Evaluate:
+    def prepare(self, n: int, points: int) -> Evaluate:
         """Nothing is kept from one evaluation to the next."""
 
         @limit_blas_threads

@@ -53,12 +53,14 @@ class RadialSKD(Discrepancy):
         norm, total = PairSums(self.kernel, self.data, self.checked(sample)).totals()
         return self.constant - (total * (total / norm) if norm > 0.0 else 0.0)
 
-    def prepare(self, sample: Array, batch_size: int = 0) -> Evaluate:
+    def prepare(self, n: int, points: int) -> Evaluate:
         """The values are short of ‖K‖_F²."""
-        sums = PairSums(self.kernel, self.data, sample, batch_size)
+        sums: PairSums | None = None
 
         @np.errstate(over="ignore", invalid="ignore")  # the caller checks that the gradient is finite
         def evaluate(sample: Array, batch: Indices) -> tuple[float, Array]:
+            nonlocal sums
+            sums = sums or PairSums(self.kernel, self.data, sample, len(batch))
             sums.place(sample)
             norm, total, over_landmarks, over_data = sums.totals_and_left(batch)
             if norm <= 0.0:
@@ -140,13 +142,16 @@ class WeightedSKD(Discrepancy):
     def _sums_of_each(self, sample: Array, batch_size: int = 0) -> PairSums:
         return PairSums(self.kernel, self.data, sample, batch_size, among=False)
 
-    def prepare(self, sample: Array, batch_size: int = 0) -> Evaluate:
+    def prepare(self, n: int, points: int) -> Evaluate:
         """The values are short of ‖K‖_F²."""
-        sums, scale = self._sums_of_each(sample, batch_size), len(self.data) / (batch_size or len(self.data))
+        sums: PairSums | None = None
+        scale = len(self.data) / points
 
         @limit_blas_threads
         @np.errstate(over="ignore", invalid="ignore")  # the caller checks that the gradient is finite
         def evaluate(sample: Array, batch: Indices) -> tuple[float, Array]:
+            nonlocal sums
+            sums = sums or self._sums_of_each(sample, len(batch))
             sums.place(sample)
             g, over_data = sums.of_each(batch)
             g *= scale

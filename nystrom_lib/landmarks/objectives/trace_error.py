@@ -53,10 +53,9 @@ class TraceError(Objective):
         """tr(K − K̂(S)) over all the data."""
         return nystrom_errors(self.kernel, self.data, self.checked(sample), "trace").trace
 
-    def prepare(self, sample: Array, batch_size: int = 0) -> Evaluate:
+    def prepare(self, n: int, points: int) -> Evaluate:
         """Panels of at most a thousand points at a time are kept."""
-        points = batch_size or len(self.data)
-        loops, scale = TraceLoops(self, len(sample), points), len(self.data) / points
+        loops, scale = TraceLoops(self, n, points), len(self.data) / points
         # of a radial kernel every K(x, x) is the same
         diagonal = self.kernel.diagonal(self.data[:1] if self.kernel.radial else self.data)
         own = np.broadcast_to(diagonal, len(self.data))
@@ -177,10 +176,9 @@ class LocalTraceError(Objective):
         loops = self._loops(len(sample), len(self.data))
         return sum(float(loops.errors(sample, *block).sum()) for block in loops.each(sample, self.data))
 
-    def prepare(self, sample: Array, batch_size: int = 0) -> Evaluate:
+    def prepare(self, n: int, points: int) -> Evaluate:
         """What at most some thousand points contribute is kept at a time."""
-        points = batch_size or len(self.data)
-        loops, scale = self._loops(len(sample), points), len(self.data) / points
+        loops, scale = self._loops(n, points), len(self.data) / points
 
         def evaluate(sample: Array, batch: Indices) -> tuple[float, Array]:
             if not np.isfinite(sample).all():  # nothing is near it

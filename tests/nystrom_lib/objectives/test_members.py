@@ -48,7 +48,7 @@ def test_trace_error_agrees_with_the_oracle(name: str, d: int) -> None:
     assert close(objective.gradient(S), exact.gradient(), rounding)
     batch = [0, len(X) - 1, 1, 1]
     assert close(objective.gradient(S, batch), exact.gradient(batch), rounding)
-    value, gradient = objective.prepare(S, 4)(S, np.array(batch))
+    value, gradient = objective.prepare(len(S), 4)(S, np.array(batch))
     assert value == pytest.approx(exact.value(batch), rel=rounding) and close(gradient, exact.gradient(batch), rounding)
 
 
@@ -63,7 +63,7 @@ def test_local_trace_error_agrees_with_the_oracle(name: str, d: int) -> None:
         assert close(objective.gradient(S), exact.gradient(), rounding)
         batch = [len(X) - 1, 2, 2]
         assert close(objective.gradient(S, batch), exact.gradient(batch), rounding)
-        assert objective.prepare(S, 3)(S, np.array(batch))[0] == pytest.approx(exact.value(batch), rel=rounding)
+        assert objective.prepare(len(S), 3)(S, np.array(batch))[0] == pytest.approx(exact.value(batch), rel=rounding)
 
 
 @pytest.mark.parametrize("name, d", CASES)
@@ -77,7 +77,7 @@ def test_weighted_skd_agrees_with_the_oracle(name: str, d: int) -> None:
     batch = [0, len(X) - 1, 1, 1]
     estimate = oracle.weighted_skd(reference, X, S, batch)
     assert close(objective.gradient(S, batch), estimate.gradient, rounding)
-    value, _ = objective.prepare(S, 4)(S, np.array(batch))
+    value, _ = objective.prepare(len(S), 4)(S, np.array(batch))
     assert value + objective.constant == pytest.approx(estimate.value, abs=rounding * (objective.constant - value))
 
 
@@ -91,7 +91,7 @@ def test_radial_skd_agrees_with_the_oracle(name: str, d: int) -> None:
     batch = [0, len(X) - 1, 1, 1]
     estimate = oracle.Estimators(reference, X, S)
     assert close(objective.gradient(S, batch), estimate.one(batch), 1e-11)
-    value, _ = objective.prepare(S, 4)(S, np.array(batch))
+    value, _ = objective.prepare(len(S), 4)(S, np.array(batch))
     assert value == pytest.approx(-(estimate.T1(batch) ** 2) / oracle.certified(estimate.norm), rel=1e-12)
 
 
@@ -145,7 +145,7 @@ def test_tiles_meet_without_gap_or_overlap(N: int, n: int, d: int, name: str) ->
     for objective, terms in objectives:
         for picks in (None, batch):
             value, expected = terms(kernel, X, S, picks)
-            found = objective.prepare(S, 0 if picks is None else len(picks))
+            found = objective.prepare(n, N if picks is None else len(picks))
             estimate, gradient = found(S, EVERYTHING if picks is None else picks)
             assert estimate == pytest.approx(value, rel=1e-9, abs=1e-10 * N)
             assert formulas.off(gradient, expected) < 1e-9
@@ -307,7 +307,7 @@ def test_a_sample_beyond_the_finite_numbers_has_no_value(cls: type[nl.TraceError
     """Catches a number where there is none: every descent relies on NaN to turn back."""
     kernel = nl.Gaussian(rho=0.7) if cls is nl.LocalTraceError else nl.Polynomial(degree=3)
     X, S = cloud(2, 10, 3)
-    evaluate = cls(kernel, X).prepare(S)
+    evaluate = cls(kernel, X).prepare(3, 10)
     lost = np.full_like(S, np.nan) if cls is nl.LocalTraceError else 1e200 * S
     with np.errstate(all="raise"):
         value, gradient = evaluate(lost, EVERYTHING)

@@ -63,7 +63,7 @@ def test_evaluate_gives_the_value_its_gradient_belongs_to(name: str, kernel: str
     X, S = (2.0 * A for A in cloud(8, 30, 3))
     objective = made(name, kernel, X)
     for batch in (EVERYTHING, np.array([0, 7, 7, 29])):
-        evaluate = objective.prepare(S, len(batch))
+        evaluate = objective.prepare(len(S), len(batch) or len(X))
         value, gradient = evaluate(S, batch)
         assert isinstance(value, float)
         assert np.array_equal(gradient, objective.gradient(S, batch if len(batch) else None))
@@ -73,7 +73,7 @@ def test_evaluate_gives_the_value_its_gradient_belongs_to(name: str, kernel: str
         assert np.sum(gradient * V) == pytest.approx(slope, rel=1e-5, abs=1e-6 * float(np.linalg.norm(gradient)))
         again = evaluate(S, batch)[1]
         assert again is not gradient and np.array_equal(again, gradient)
-    whole = objective.prepare(S)
+    whole = objective.prepare(len(S), len(X))
     other = S + 0.05
     difference = whole(S, EVERYTHING)[0] - whole(other, EVERYTHING)[0]
     assert difference == pytest.approx(objective.value(S) - objective.value(other), rel=1e-6)
@@ -87,7 +87,7 @@ def test_unbiased_or_not_by_enumeration_of_all_batches(name: str, kernel: str) -
     objective = made(name, kernel, X)
     exact = objective.gradient(S)
     for b in (1, 2, 3):
-        evaluate = objective.prepare(S, b)
+        evaluate = objective.prepare(2, b)
         batches = [np.array(batch) for batch in itertools.product(range(5), repeat=b)]
         mean = np.mean([evaluate(S, batch)[1] for batch in batches], axis=0)
         if objective.unbiased:

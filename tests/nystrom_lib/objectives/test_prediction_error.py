@@ -56,7 +56,7 @@ def test_value_and_gradient_agree_with_the_oracle(name: str) -> None:
     assert objective.gradient(S) == pytest.approx(gradient, abs=1e-10 * np.abs(gradient).max())
     batch = [0, 4, 4, 8]
     value, gradient = exact(reference, X, Y, S, 0.2, batch)
-    assert objective.prepare(S, 4)(S, np.array(batch))[0] == pytest.approx(value, rel=1e-12)
+    assert objective.prepare(3, 4)(S, np.array(batch))[0] == pytest.approx(value, rel=1e-12)
     assert objective.gradient(S, batch) == pytest.approx(gradient, abs=1e-10 * np.abs(gradient).max())
 
 

@@ -26,11 +26,11 @@ def problem(n: int = 6, d: int = 2) -> tuple[nl.TraceError, Floats]:
 
 def gradients(objective: Objective, batches: list[Any]) -> Any:
     """Value and gradient at the t-th step."""
-    size = 0 if batches[0] is None else len(batches[0])
+    size = len(objective.data) if batches[0] is None else len(batches[0])
 
     def at(t: int, S: Floats) -> tuple[float, Floats]:
         batch = EVERYTHING if batches[t] is None else batches[t]
-        return objective.prepare(S, size)(S, batch)
+        return objective.prepare(len(S), size)(S, batch)
 
     return at
 
@@ -167,7 +167,7 @@ def test_the_value_never_rises_under_lbfgs(name: str, seed: int, n: int, rho: fl
     X = rng.normal(size=(40, 2))
     S = X[rng.choice(40, n, replace=False)] + rng.normal(size=(n, 2)) * rng.choice([0.0, 0.1, 3.0])
     objective = OBJECTIVES[name](nl.Gaussian(rho), X)
-    evaluate = objective.prepare(S)
+    evaluate = objective.prepare(n, 40)
     run = nl.descend(objective, S, nl.LBFGS(), iterations=15, keep_path=True)
     assert run.path is not None and run.steps == 15
     values = [evaluate(T, EVERYTHING)[0] for T in run.path]
