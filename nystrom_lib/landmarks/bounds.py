@@ -155,7 +155,7 @@ def mean_above(total: float, m: int, N: int, risk: float) -> float:
         return bool(np.any(excess[below] <= risk * (total - b[below])))
 
     most = math.ceil(N * min(total / m, 1.0))  # which is never rejected
-    return (bisect_left(range(1, most), True, key=lambda k: not rejected(k))) / N
+    return bisect_left(range(1, most), True, key=lambda k: not rejected(k)) / N
 
 
 def mean_below(total: float, m: int, N: int, risk: float) -> float:

@@ -122,6 +122,8 @@ def find_landmarks(
         iterations = check.integer("iterations", iterations, least=0)
     level = check.fraction("level", level, 1e-12)
     check.choice("method", method, METHODS)
+    if isinstance(start, str):
+        check.choice("start", start, ("auto", *STARTS), ", or points")
     check.instance("progress", progress, Callable | None, "a function, or None")
     check.instance("watch", watch, Callable | None, "a function, or None")
     rng = check.generator("seed", seed)

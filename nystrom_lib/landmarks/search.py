@@ -198,7 +198,6 @@ class Search:
         if not isinstance(start, str):
             self.reasons.append("The descent starts from the points given.")
             return self.measured(Drawn(self.given(start), None))
-        check.choice("start", start, ("auto", *STARTS), ", or points")
         if start == "auto" and method == "trace":
             how, begun = self.better_start()
         else:

@@ -187,7 +187,9 @@ def herding(kernel: Kernel, data: NDArray[Any], n: int, rng: np.random.Generator
     """
     first = np.unique(originals(data))
     points = data[first].astype(np.float64)
-    embedding = _embedding(kernel, data, points, rng)
+    among = data[rng.choice(len(data), EMBEDDED, replace=False)] if len(data) > EMBEDDED else data
+    parts = np.split(points, range(_ROWS, len(points), _ROWS))
+    embedding = np.concatenate([kernel.squared(part, among).mean(axis=1) for part in parts])
     nearness = 0.5 * np.square(kernel.diagonal(points))
     chosen = np.empty(min(n, len(points)), np.int64)
     for k in range(len(chosen)):
@@ -195,15 +197,6 @@ def herding(kernel: Kernel, data: NDArray[Any], n: int, rng: np.random.Generator
         nearness += kernel.squared(points[[best]], points)[0]
         embedding[best] = -np.inf  # not a second time
     return at(data, fill_up(data, first[chosen], n, rng))
-
-
-def _embedding(kernel: Kernel, data: NDArray[Any], points: Array, rng: np.random.Generator) -> Array:
-    """μ at the given points."""
-    N = len(data)
-    among = data[rng.choice(N, EMBEDDED, replace=False)] if N > EMBEDDED else data
-    return np.concatenate(
-        [kernel.squared(points[i : i + _ROWS], among).mean(axis=1) for i in range(0, len(points), _ROWS)]
-    )
 
 
 def leverage(kernel: Kernel, data: NDArray[Any], n: int, rng: np.random.Generator) -> Drawn:

@@ -21,7 +21,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
 
-from .. import _validation as check
 from .._threads import available_threads
 from .._validation import Array
 from ..descent import Budget, DescentError, independent_batches, run_descent
@@ -324,7 +323,6 @@ def predicting(search: Search, targets: ArrayLike, start: str | ArrayLike) -> La
     Y = checked_targets(targets, len(search.source))
     Y = Y if search.numbers is None else Y[search.numbers]
     if isinstance(start, str):
-        check.choice("start", start, ("auto", *STARTS), ", or points")
         name = "kmeans" if start == "auto" else start
         how = f"a sample chosen by {name!r}"
     else:
