@@ -243,9 +243,7 @@ class Fitting:
         def callback(p: Array) -> None:
             nonlocal steps
             steps += 1
-            self.report()
-            if self.late(share):
-                raise StopIteration
+            self.report(share)
 
         first = np.concatenate([np.zeros(free), model.sample.ravel()])
         options = {"maxiter": iterations, "maxfun": 2 * iterations, "maxcor": 20, "ftol": 1e-7, "gtol": 1e-9}
@@ -256,6 +254,8 @@ class Fitting:
 
     def refined(self, model: Model, points: Points, batch: int) -> Model:
         """The landmarks after Adam on batches; the scales stay."""
+        if self.late(1.0):
+            return model
         root = np.sqrt(model.scales)
         objective = PredictionError(self.kernel, points.X * root, points.Y, ridge=model.ridge)
         objective.weights, objective.intercept = points.weights, True
@@ -263,8 +263,8 @@ class Fitting:
         budget = Budget(BATCH_STEPS if self.iterations is None else self.iterations, left)
         draw = independent_batches(len(points.X), batch, self.rng)
         try:
-            start, progress = model.sample * root, lambda done: self.report()
-            run = run_descent(objective, start, Adam(), budget, batch, draw, progress=progress)
+            start = model.sample * root
+            run = run_descent(objective, start, Adam(), budget, batch, draw, progress=lambda done: self.report(1.0))
             sample, steps = run.sample, run.steps
         except DescentError as end:
             sample, steps = end.sample, end.iteration - 1
@@ -299,14 +299,16 @@ class Fitting:
         spent = time.perf_counter() - self.began
         return self._stopped or (self.seconds is not None and spent >= share * self.seconds)
 
-    def report(self) -> None:
-        """Count a step and call ``progress``."""
+    def report(self, share: float) -> None:
+        """Count a step, call ``progress``, and end the descent if it is late."""
         self._done += 1
         try:
             if self.progress is not None:
                 self.progress(self._done)
         except StopIteration:
             self._stopped = True
+        if self.late(share):
+            raise StopIteration
 
 
 def _indistinguishable(losses: Array, best: Array, margin: float) -> bool:

@@ -96,15 +96,21 @@ def test_effort_and_start_are_the_callers() -> None:
     assert np.array_equal(still.sample, given) and still.steps == 0
     assert nl.find_landmarks(KERNEL, X, 5, targets=y, iterations=3).steps <= 6
     assert nl.find_landmarks(KERNEL, X, 5, targets=y, seconds=0.05).sample.shape == (5, 3)
+
+
+@pytest.mark.parametrize("N, last", [(200, 4), (13_000, 4)])
+def test_progress_may_end_the_search(N: int, last: int) -> None:
+    """With more than 10,000 training points, batches follow the short descents of the candidates."""
+    X, y = problem(N)
     seen: list[int] = []
 
     def enough(done: int) -> None:
         seen.append(done)
-        if done == 4:
+        if done == last:
             raise StopIteration
 
-    nl.find_landmarks(KERNEL, X, 5, targets=y, progress=enough)
-    assert seen == [1, 2, 3, 4]
+    found = nl.find_landmarks(KERNEL, X, 5, targets=y, progress=enough)
+    assert seen == list(range(1, last + 1)) and np.isfinite(found.sample).all()
 
 
 def test_a_source_goes_with_its_targets() -> None:
