@@ -190,12 +190,11 @@ def test_optimise_on_a_cluster_saves_the_same(cluster: LocalCluster, tmp_path: P
     np.save(tmp_path / "data.npy", np.random.default_rng(5).normal(size=(40_000, 2)).astype(np.float32))
     records = []
     for name, more in (("here", ["--exact"]), ("there", ["--dask", cluster.address])):
-        words = [str(tmp_path / "data.npy"), "-n", "7", "--iterations", "20", "--tries", "3"]
+        words = [str(tmp_path / "data.npy"), "-n", "7", "--iterations", "20"]
         done = CliRunner().invoke(
             optimise, [*words, "-o", str(tmp_path / f"{name}.npy"), *more], catch_exceptions=False
         )
         assert done.exit_code == 0, done.output
-        assert "The best of 3 tries, by the trace error: the one with seed " in done.output
         records.append(json.loads((tmp_path / f"{name}.json").read_text(encoding="utf-8")))
     assert np.array_equal(np.load(tmp_path / "here.npy"), np.load(tmp_path / "there.npy"))
     assert records[0]["trace"] == records[1]["trace"]
