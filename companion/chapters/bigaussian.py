@@ -196,8 +196,8 @@ def ends(descents: Iterable[RecordedDescent]) -> pd.DataFrame:
                 "$R$ falls by the factor": R[0] / R[-1],
                 "the trace error by the factor": E_tr[0] / E_tr[-1],
                 f"{WRITTEN['E_tr']} at the end": E_tr[-1],
-                "second half of the steps: $R$": _signed(late[0]),
-                "the trace error": _signed(late[1]),
+                "$R$ in the second half of the steps": _signed(late[0]),
+                "the trace error then": _signed(late[1]),
             }
         )
     return pd.DataFrame(rows)
