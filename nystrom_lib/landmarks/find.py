@@ -126,6 +126,8 @@ def find_landmarks(
         check.choice("start", start, ("auto", *STARTS), ", or points")
     check.instance("progress", progress, Callable | None, "a function, or None")
     check.instance("watch", watch, Callable | None, "a function, or None")
+    if tolerance is not None and not (isinstance(start, str) and start == "auto"):
+        raise ValueError("start cannot be used with tolerance, whose search chooses where each descent begins.")
     rng = check.generator("seed", seed)
     if seconds is not None:
         seconds = check.positive("seconds", seconds)

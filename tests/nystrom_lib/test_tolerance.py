@@ -148,6 +148,7 @@ def test_bounds_of_landmarks_with_a_given_number() -> None:
     [
         ({}, "either n"),
         ({"n": 5, "tolerance": 0.1}, "either n"),
+        ({"tolerance": 0.1, "start": "kmeans"}, "start cannot be used with tolerance"),
         ({"tolerance": 1.0}, "tolerance is 1.0; it must be at least 1e-12 and below 1"),
         ({"tolerance": 0.1, "level": 2.0}, "level is 2.0"),
     ],
