@@ -213,8 +213,8 @@ def descents(kernel: nl.Kernel, data: Array, start: Array, p: StochasticParamete
         "step": p.step,
         "iterations": p.iterations,
         "record_every": max(1, p.iterations // 60),
-        "constant": nl.squared_frobenius_norm(kernel, data),
     }
+    constant = nl.squared_frobenius_norm(kernel, data)  # which the descents leave out of R
     runs = [("exact", len(data), 0, nl.gradient_descent(kernel, data, start, **common))]
     for b, kind, j in itertools.product(p.batch_sizes, ("one-sample", "two-sample"), range(p.repetitions)):
         batches = np.random.default_rng([p.seed, b, j]).integers(0, len(data), size=(p.iterations, b))
@@ -224,7 +224,9 @@ def descents(kernel: nl.Kernel, data: Array, start: Array, p: StochasticParamete
         except nl.DescentError:
             continue
     frames = [
-        pd.DataFrame({"estimator": kind, "b": b, "repetition": j, "iteration": run.iterations, "R": run.values})
+        pd.DataFrame(
+            {"estimator": kind, "b": b, "repetition": j, "iteration": run.iterations, "R": constant + run.values}
+        )
         for kind, b, j, run in runs
     ]
     return pd.concat(frames, ignore_index=True)
