@@ -38,7 +38,8 @@ class Command(click.Command):
         except BrokenPipeError:  # click ends quietly
             raise
         except OSError as error:
-            raise click.ClickException(": ".join(map(str, filter(None, [error.filename, error.strerror])))) from error
+            known = [error.filename, error.strerror] if error.strerror else [error]
+            raise click.ClickException(": ".join(map(str, filter(None, known)))) from error
         except (CompanionError, ImportError) as error:  # ImportError: of numba's settings, or a package that is missing
             raise click.ClickException(str(error)) from error
 
