@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
 from collections.abc import Sequence
@@ -54,22 +55,27 @@ def read_points(path: Path) -> Any:
     """The path of an .npy file, which is read as needed, or the points of a text file."""
     if path.suffix.lower() == ".npy":
         return path
+    if path.exists() and not path.is_file():  # it is read twice: a pipe would lose points
+        raise ValueError(f"{path} is not a regular file.")
     try:
         with open(path, encoding="utf-8-sig") as file:
-            first = file.readline()
+            first, empty = file.readline(), not any(map(str.strip, file))
         names = not re.search(r"(^|[\s,])[-+]?\.?\d", first)  # no field begins as a number does
+        if names and empty:
+            raise ValueError("it holds no point")
         delimiter = "," if "," in first else None
         return np.loadtxt(path, delimiter=delimiter, skiprows=int(names), ndmin=2, encoding="utf-8-sig")
     except (OSError, ValueError) as error:  # also UnicodeDecodeError
-        reason = getattr(error, "strerror", None) or str(error).partition("\n")[0].partition(";")[0]
-        raise ValueError(f"{path} cannot be read: {reason}.") from error
+        reason = getattr(error, "strerror", None) or str(error).partition("\n")[0].partition("; use")[0]
+        raise ValueError(f"{path} cannot be read: {reason.rstrip('.')}.") from error
 
 
 def run(options: argparse.Namespace) -> str:
     """Find and save the landmarks; what to print."""
     output: Path = options.output
-    if not output.absolute().parent.is_dir() or output.is_dir():
-        raise ValueError(f"output is {str(output)!r}; it must be a file in a folder that exists.")
+    writable = output.absolute().parent.is_dir() and os.access(output.absolute().parent, os.W_OK)
+    if not writable or (output.exists() and not output.is_file()):
+        raise ValueError(f"output is {str(output)!r}; it must be a file in a folder that exists and can be written to.")
     if output.resolve() == options.points.resolve():
         raise ValueError(f"output is {str(output)!r}; it must not be the file of points.")
     data = open_data(read_points(options.points), standardise=options.standardise)
@@ -79,10 +85,16 @@ def run(options: argparse.Namespace) -> str:
         seed=options.seed,
     )  # fmt: skip
     landmarks = data.in_original_units(found.sample)
-    if output.suffix.lower() == ".npy":
-        np.save(output, landmarks)
-    else:
-        np.savetxt(output, landmarks, fmt="%.17g", delimiter=",")
+    temporary = output.with_name(f".{output.name}.part")  # a full disk leaves no file cut short
+    try:
+        with open(temporary, "wb") as file:
+            if output.suffix.lower() == ".npy":
+                np.save(file, landmarks)
+            else:
+                np.savetxt(file, landmarks, fmt="%.17g", delimiter=",")
+        temporary.replace(output)
+    finally:
+        temporary.unlink(missing_ok=True)
     upper, lower, n = found.error_bound, found.best_error_bound, len(landmarks)
     within = f" (so these are within a factor of {upper / lower:.3g} of the best)" if lower > 0.0 else ""
     return "\n".join([
@@ -100,9 +112,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser().parse_args(argv)
     try:
         print(run(options))
-    except (ValueError, TypeError, OSError, DescentError) as error:
+    except (ValueError, TypeError, OSError, ImportError, DescentError) as error:
         print(f"nystrom_lib: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("nystrom_lib: stopped; nothing was saved", file=sys.stderr)
+        return 130
     return 0
 
 

@@ -10,6 +10,7 @@ import pytest
 
 import nystrom_lib as nl
 from nystrom_lib.__main__ import main, read_points
+from tests.disks import disk
 
 X = nl.datasets.bigaussian(N=60).X
 
@@ -44,7 +45,13 @@ def test_landmarks_of_standardised_data_are_in_the_units_of_the_file(tmp_path: P
 
 @pytest.mark.parametrize(
     "text",
-    ["x,y\n1,2\n3,4.5\n", "1,2\n3,4.5\n", " 1 2\n 3  4.5\n", "x y\n1\t2\n3\t4.5\n", "\ufeffx,y\r\n1, 2\r\n3, 4.5\r\n"],
+    [
+        "x,y\n1,2\n3,4.5\n",
+        "1,2\n3,4.5\n",
+        " 1 2\n 3  4.5\n",
+        "x y\n\n1\t2\n3\t4.5\n",
+        "\ufeffx,y\r\n1, 2\r\n3, 4.5\r\n",
+    ],
 )
 def test_text_files(tmp_path: Path, text: str) -> None:
     path = tmp_path / "points.txt"
@@ -54,10 +61,19 @@ def test_text_files(tmp_path: Path, text: str) -> None:
 
 WRONG = {
     "no such file": ("absent.csv", [], "absent.csv cannot be read: No such file or directory."),
-    "a word among numbers": (b"1,2\n3,red\n", [], "could not convert string 'red'"),
+    "a word among numbers": (b"1,2\n3,red\n", [], "could not convert string 'red' to float64 at row 1, column 2.\n"),
+    "semicolons": (b"x;y\n1;2\n", [], "could not convert string '1;2' to float64"),
+    "names only": (b"x,y\n", [], "points.csv cannot be read: it holds no point."),
+    "no line": (b"", [], "points.csv cannot be read: it holds no point."),
+    "not a file": (".", [], ". is not a regular file."),
+    "not a file to write": (b"1,2\n3,4\n", ["-o", "/dev/full"], "output is '/dev/full'; it must be a file"),
     "a missing value": (b"1,2\n3,nan\n4,5\n", [], "data holds nan at row 1"),
     "a constant column": (b"1,2\n3,2\n", ["--standardise"], "is constant in column 'x1'"),
-    "no folder": (b"1,2\n3,4\n", ["-o", "absent/landmarks.npy"], "it must be a file in a folder that exists."),
+    "no folder": (
+        b"1,2\n3,4\n",
+        ["-o", "absent/landmarks.npy"],
+        "a file in a folder that exists and can be written to.",
+    ),
 }
 
 
@@ -90,3 +106,29 @@ def test_as_a_process(points: Path, tmp_path: Path) -> None:
     )
     assert done.returncode == 0 and "3 landmarks saved in landmarks.npy" in done.stdout, done.stderr
     assert np.load(tmp_path / "landmarks.npy").shape == (3, 2)
+
+
+@pytest.mark.parametrize("suffix", [".NPY", ".csv"])
+def test_a_full_disk_leaves_what_was_there(
+    suffix: str, points: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [str(points), "--method", "uniform", "--rho", "1"]
+    with disk(tmp_path / "disk", "size=12k") as place:
+        out = place / f"landmarks{suffix}"
+        assert main([*words, "-n", "2", "-o", str(out)]) == 0
+        before = out.read_bytes()
+        (place / "full").write_bytes(bytes(8192))
+        assert main([*words, "-n", "60", "-o", str(out)]) == 2
+        assert out.read_bytes() == before and sorted(each.name for each in place.iterdir()) == ["full", out.name]
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_ctrl_c(
+    points: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("nystrom_lib.__main__.find_landmarks", interrupted)
+    assert main([str(points), "-n", "2", "-o", str(tmp_path / "landmarks.npy")]) == 130
+    assert capsys.readouterr().err == "nystrom_lib: stopped; nothing was saved\n"
