@@ -18,7 +18,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -64,24 +64,24 @@ def compute(
     ``function``, which workers import by its name, is called with the argument of each piece; ``pieces`` has these by
     names that can be names of files. Several pieces are computed at a time, on one thread each; a single piece has all
     ``threads`` of this machine to itself. ``cluster`` is the address of a Dask scheduler, whose workers then compute
-    the pieces. The lines on the progress call the computation ``title`` and a piece ``unit``.
+    the pieces. The progress calls the computation ``title`` and a piece ``unit``.
     """
     found = {name: piece for name in pieces if (piece := _stored(folder, name)) is not None}
     left = {name: piece for name, piece in pieces.items() if name not in found}
     if left:
-        progress = Progress(len(pieces), len(found), unit, title)
-        if cluster is None:
-            arriving = _on_this_machine(function, left, threads, progress)
-        else:
-            from .cluster import on_cluster
+        with closing(Progress(len(pieces), len(found), unit, title)) as progress:
+            if cluster is None:
+                arriving = _on_this_machine(function, left, threads, progress)
+            else:
+                from .cluster import on_cluster
 
-            arriving = on_cluster(function, left, cluster)
-        began = time.monotonic()
-        with closed(arriving) as results:
-            for name, value, session in results:
-                found[name] = Piece(value, session, time.monotonic() - began)
-                store(folder, name, found[name]._asdict())
-                progress.reach(len(found))
+                arriving = on_cluster(function, left, cluster)
+            began = time.monotonic()
+            with closed(arriving) as results:
+                for name, value, session in results:
+                    found[name] = Piece(value, session, time.monotonic() - began)
+                    store(folder, name, found[name]._asdict())
+                    progress.reach(len(found))
     return {name: found[name] for name in pieces}
 
 

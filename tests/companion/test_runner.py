@@ -1,5 +1,6 @@
 """Running: in this process and in others, interrupted, killed, with a full disk; always the same table."""
 
+import io
 import json
 import os
 import re
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,7 @@ from companion.experiments.config import Record
 from companion.results import provenance
 from companion.results.table import Results
 from companion.running import engine
+from companion.running.progress import Progress
 from companion.running.runner import run
 
 from . import small
@@ -256,3 +259,15 @@ def test_commit_and_dirty_flag(tmp_path: Path, changed: str) -> None:
     assert provenance.git_state(tmp_path) == (commit, False)
     (tmp_path / changed / "code.py").write_text("x = 2\n")
     assert provenance.git_state(tmp_path) == (commit, True)
+
+
+def test_progress_is_a_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with closing(Progress(4, 1, "trial", "arena")) as progress:
+        progress.reach(3, steps=1_000)
+    assert "arena" in terminal.getvalue() and "3/4" in terminal.getvalue()

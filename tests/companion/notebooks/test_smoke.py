@@ -1,6 +1,7 @@
 """A notebook from nothing at ``smoke``: everything computed, without much work."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,8 @@ NAMES = [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) f
 def test_a_notebook_runs_from_nothing(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = tmp_path / name
     execute(name, {}, run, profile="smoke", jobs=1)
-    assert capsys.readouterr().err == ""
+    # A slow machine shows lines on the progress.
+    assert [line for line in capsys.readouterr().err.splitlines() if not re.search(r": \d+/\d+ \w+s", line)] == []
     assert json.loads((run / "run.json").read_text())["status"] == "finished"
     assert (run / f"{name}.html").is_file()
     assert len(list((run / "figures").glob("*.svg"))) == len(list((run / "figures").glob("*.png"))) > 0
