@@ -53,7 +53,7 @@ def radial(experiment: Experiment, data: Any, S: Any, j: int, steps: int | None 
     descent = experiment.descent if steps is None else experiment.descent.replace(iterations=steps)
     return descent.descend(
         experiment.kernel, data, S, seed_for(experiment.seed, Axis.BATCHES, j),
-        record_every=0, keep_path=False, constant=0.0, progress=None,
+        record_every=0, keep_path=False, progress=None,
     ).sample  # fmt: skip
 
 

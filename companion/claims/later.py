@@ -53,7 +53,6 @@ def path(name: str, j: int) -> Array:
         seed_for(experiment.seed, Axis.BATCHES, j),
         record_every=0,  # the path at every step costs less than R at every fifth
         keep_path=True,
-        constant=0.0,
         progress=None,
     )
     assert run.path is not None
