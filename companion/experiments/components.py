@@ -266,8 +266,8 @@ class Descent(Settings, ABC):
     def descend(self, kernel: nl.Kernel, data: Array, start: Array, seed: Seed, **how: Any) -> nl.Descent:
         """Go from S⁽⁰⁾ to S⁽ᵀ⁾.
 
-        ``how`` has ``record_every``, ``keep_path`` and ``progress`` of :func:`nystrom_lib.gradient_descent`, and a
-        ``constant`` that is added to R.
+        ``how`` has ``record_every``, ``keep_path`` and ``progress`` of :func:`nystrom_lib.gradient_descent`; a
+        ``constant`` is added to R.
         """
 
 
@@ -281,7 +281,7 @@ class GradientDescent(Descent):
 
     def descend(self, kernel: nl.Kernel, data: Array, start: Array, seed: Seed, **how: Any) -> nl.Descent:
         """Without batches the seed is not used."""
-        constant = how.pop("constant")
+        constant = how.pop("constant", 0.0)
         run = nl.gradient_descent(kernel, data, start, **self.values(), **how)
         return dataclasses.replace(run, values=run.values + constant)
 
@@ -295,7 +295,7 @@ class StochasticGradientDescent(GradientDescent):
 
     def descend(self, kernel: nl.Kernel, data: Array, start: Array, seed: Seed, **how: Any) -> nl.Descent:
         """Batches are drawn from the seed of their own axis."""
-        constant = how.pop("constant")
+        constant = how.pop("constant", 0.0)
         run = nl.stochastic_gradient_descent(kernel, data, start, seed=seed, **self.values(), **how)
         return dataclasses.replace(run, values=run.values + constant)
 
