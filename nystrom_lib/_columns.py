@@ -14,8 +14,8 @@ Column: TypeAlias = str | int
 
 def column_positions(names: Sequence[str], columns: Sequence[Column] | None, without: Sequence[Column]) -> list[int]:
     """Which columns of the source are chosen, in the order asked for."""
-    for argument, value in (("columns", columns), ("without", without)):
-        if value is not None and (isinstance(value, str | bytes) or np.ndim(value) != 1):
+    for argument, value in (("columns", () if columns is None else columns), ("without", without)):
+        if isinstance(value, str | bytes) or np.ndim(value) != 1:
             raise TypeError(f"{argument} is {check.quoted(value)}; it must be a list of names or numbers.")
     chosen = range(len(names)) if columns is None else [_position(column, names, "columns") for column in columns]
     if len(set(chosen)) < len(chosen):

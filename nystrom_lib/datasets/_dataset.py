@@ -143,6 +143,7 @@ def prepare(
 
     ``removed`` tells which rows were left out before. ``described`` are citation and licence.
     """
+    check.instance("standardise", standardise, bool | np.bool_, "True or False")
     ddof = check.integer("ddof", ddof, least=0, most=1)
     complete = ~np.isnan(X).any(axis=1)
     absent = len(X) - int(complete.sum())

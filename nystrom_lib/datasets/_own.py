@@ -67,6 +67,7 @@ def from_array(
     ([[-1.0, -1.0], [1.0, 1.0]], (('rows with missing values', 1),))
     """
     check.choice("missing", missing, ("drop", "refuse"))
+    missing_codes = check.sequence("missing_codes", missing_codes)
     pandas = sys.modules.get("pandas")  # a pandas object exists only if pandas was imported
     if pandas is not None and isinstance(data, (pandas.DataFrame, pandas.Series)):
         frame, source = data.to_frame() if data.ndim == 1 else data, "a pandas object"
@@ -136,12 +137,12 @@ def from_file(
         raise FileNotFoundError(f"path names {str(place)!r}, which is not a file.")
     if kind not in _text.SUFFIXES and (separator, header) != (None, None):
         raise ValueError(f"separator and header mean nothing for a {kind} file; leave them out.")
+    codes = check.sequence("missing_codes", options.get("missing_codes", ()))
     try:
         if kind == ".npy":
             table: Any = np.load(place, allow_pickle=False)
         elif kind in _text.SUFFIXES:
-            words = [code for code in options.get("missing_codes", ()) if isinstance(code, str)]
-            table = _text.read(place, separator, header, words)
+            table = _text.read(place, separator, header, [code for code in codes if isinstance(code, str)])
         else:
             needed("pyarrow")
             table = needed("pandas").read_parquet(place)

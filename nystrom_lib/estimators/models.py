@@ -27,6 +27,8 @@ from ..landmarks.objectives.prediction_error import fit, predictions
 from ..landmarks.starts import kmeans
 from ..landmarks.supervised import CANDIDATE_STEPS, MAX_EXACT, RIDGES, START, STEPS, Fitting, Model, Points, squared
 
+LARGEST = 1e150  #: of the magnitudes of samples and targets, so that their squares are finite
+
 #: At unit length scale.
 KERNELS: dict[str, Kernel] = {
     "rbf": Gaussian(0.5),
@@ -83,9 +85,12 @@ class _Predictor(BaseEstimator):  # type: ignore[misc]
         """
         self._validate_params()
         check.unmasked("X", X)
+        check.unmasked("y", y)
         numeric = is_regressor(self)
         X, y = validate_data(self, X, y, dtype=np.float64, multi_output=numeric, y_numeric=numeric)
         Y = self._numbers(y)
+        if not max(np.abs(X).max(), np.abs(Y).max()) <= LARGEST:
+            raise ValueError(f"X or y holds a value above {LARGEST:g} in magnitude; its square must be finite.")
         weights = None
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)

@@ -161,6 +161,7 @@ class Nystroem(kernel_approximation.Nystroem):  # type: ignore[misc]
         if not self._landmarks_are("supervised"):
             checked = self._checked(X)
         else:
+            check.unmasked("y", y)
             checked, targets = self._checked(X, y=y, multi_output=True)
             if targets.dtype.kind != "f":
                 targets = OneHotEncoder(sparse_output=False).fit_transform(targets.reshape(len(targets), -1))

@@ -91,12 +91,14 @@ def load_landmarks(path: str | os.PathLike[str]) -> SavedLandmarks:
         record = json.loads(text)
         file, columns = path.with_name(record["landmarks"]), tuple(map(str, record["columns"]))
         kernel = _KERNELS[record["kernel"].pop("name")](**record["kernel"])
-        mean, scale = (np.array(record["standardisation"][key], dtype=np.float64) for key in ("mean", "scale"))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"{path} is no record of 'nystrom optimise', or it is damaged.") from error
-    if file.suffix.lower() == ".csv":
-        rows = np.loadtxt(file, delimiter=",", skiprows=1, ndmin=2)
-    else:
-        rows = np.load(file, allow_pickle=False)
-    rows = check.float_points("landmarks", rows, dimension=len(columns), like="the record")
+        scaling = [record["standardisation"]["mean"]], [record["standardisation"]["scale"]]
+        if file.suffix.lower() == ".csv":
+            rows = np.loadtxt(file, delimiter=",", skiprows=1, ndmin=2)
+        else:
+            rows = np.load(file, allow_pickle=False)
+    except (ValueError, KeyError, TypeError, AttributeError, EOFError) as error:
+        raise ValueError(f"{path} is no record of 'nystrom optimise', or it or its landmarks are damaged.") from error
+    d = len(columns)
+    rows = check.float_points("landmarks", rows, dimension=d, like="the record")
+    mean, scale = (check.float_points("standardisation", row, dimension=d, like="the record")[0] for row in scaling)
     return SavedLandmarks(rows, kernel, columns, mean, scale)

@@ -192,16 +192,16 @@ class Source:
         return self._cached[1]
 
     def _get(self, where: slice | Indices, shape: tuple[int, int], what: str) -> NDArray[Any]:
-        """Stored rows; an array of another shape is refused."""
+        """Stored rows; an array of another shape, or of something else than real numbers, is refused."""
         try:
             rows = np.asarray(self._array[where])
         except Exception as error:  # from whatever library reads the data
             reason = f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0].rstrip('.')}"
             raise ValueError(f"{self.name} cannot be read from row {what} ({reason}).") from error
-        if rows.shape != shape:
+        if rows.shape != shape or rows.dtype.kind not in "fiub":
             raise ValueError(
-                f"{self.name} gave an array of shape {rows.shape} for its rows from {what}; it must be {shape}, "
-                "as it was when it was opened."
+                f"{self.name} gave an array of shape {rows.shape} for its rows from {what}, of {rows.dtype}; it must be"
+                f" {shape}, of {self._array.dtype}, as it was when it was opened."
             )
         return rows[:, self._chosen]
 

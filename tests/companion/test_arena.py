@@ -21,9 +21,7 @@ def test_a_trial_ends_above_the_best_there_is(way: str) -> None:
     assert (row["steps"] > 0) == (way in arena.DESCENTS)
 
 
-def test_a_stopped_run_goes_on_and_what_is_stored_reads_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_stopped_run_goes_on_and_what_is_stored_reads_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = [arena.Trial("bigaussian-16", way, None, j) for way in ("uniform", "kmeans") for j in range(2)]
     arena.hold(wanted[:3], tmp_path, FEW)
     done = []

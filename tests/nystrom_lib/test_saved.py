@@ -43,11 +43,17 @@ def test_features_of_points_in_the_units_of_the_data(tmp_path: Path) -> None:
 
 def test_records_that_cannot_be_used(tmp_path: Path) -> None:
     unknown, refused = {"name": "exec"}, {"name": "Matern", "p": 1}
-    for damaged in ({"kernel": unknown}, {"kernel": refused}, {"columns": 5}, {"standardisation": {}}):
+    (tmp_path / "text.csv").write_text("a,b\n1,x\n")
+    (tmp_path / "text.npy").write_text("1,2")
+    (tmp_path / "empty.npy").touch()
+    files = [{"landmarks": name} for name in ("text.csv", "text.npy", "empty.npy")]
+    for damaged in ({"kernel": unknown}, {"kernel": refused}, {"columns": 5}, {"standardisation": {}}, *files):
         with pytest.raises(ValueError, match=r"record\.json is no record of 'nystrom optimise'"):
             nl.load_landmarks(saved(tmp_path, **damaged))
     with pytest.raises(ValueError, match="2 coordinates; those of the record have 1"):
         nl.load_landmarks(saved(tmp_path, columns=["a"]))
+    with pytest.raises(ValueError, match="standardisation has points of 3 coordinates; those of the record have 2"):
+        nl.load_landmarks(saved(tmp_path, standardisation={"mean": [0.0, 0.0, 0.0], "scale": [1.0, 1.0]}))
     with pytest.raises(FileNotFoundError):
         nl.load_landmarks(tmp_path / "nothing.json")
     with pytest.raises(ValueError, match="X has no column 'b'"):

@@ -136,6 +136,8 @@ class TestColumns:
             ({"columns": [3]}, "columns names 3, which is no column; there are 'weight', 'b', 'c'"),
             ({"columns": ["b", 1]}, "columns is .*; it must name each column once"),
             ({"columns": "b"}, r"^columns is 'b'; it must be a list of names or numbers\.$"),
+            ({"without": None}, r"^without is None; it must be a list of names or numbers\.$"),
+            ({"standardise": "no"}, r"^standardise is 'no'; it must be True or False\.$"),
             ({"without": [0, 1, 2]}, "no column left"),
             ({"colums": [1]}, "unexpected keyword argument 'colums'"),
         ],
@@ -168,6 +170,15 @@ class TestMissing:
         assert from_array(np.ma.masked_invalid(self.holes)).removed[0][1] == 2
         mixed = pd.DataFrame({"a": [1, "?", 3], "b": [1.0, 2.0, 4.0]})
         assert from_array(mixed, missing_codes=["?"], standardise=False).X.tolist() == [[1.0, 1.0], [3.0, 4.0]]
+
+    @pytest.mark.parametrize("codes", [-999, "NA"])
+    def test_codes_without_a_list(self, codes: Any, tmp_path: Path) -> None:
+        """Catches a text that is taken letter by letter."""
+        path = tmp_path / "holes.csv"
+        path.write_text("a,b\n1,2\nN,3\n5,6\n", encoding="utf-8")
+        for read in (lambda: from_array(self.holes, missing_codes=codes), lambda: from_file(path, missing_codes=codes)):
+            with pytest.raises(TypeError, match=f"^missing_codes is {codes!r}; it must be a sequence"):
+                read()
 
 
 def columns(*values: Any) -> np.ndarray:

@@ -11,7 +11,7 @@ from sklearn.gaussian_process.kernels import RBF
 from sklearn.kernel_approximation import Nystroem as Theirs
 
 import nystrom_lib as nl
-from nystrom_lib.estimators import Nystroem
+from nystrom_lib.estimators import Nystroem, NystroemRegressor
 
 X = np.random.default_rng(0).random((20, 3))
 
@@ -107,3 +107,18 @@ def test_masked_values_are_refused(do: str) -> None:
     with pytest.raises(ValueError, match=r"^X is a masked array with values masked; "):
         getattr(Nystroem(n_components=3).fit(X), do)(masked)
     Nystroem(n_components=3).fit(np.ma.masked_less(X, -1.0))
+
+
+@pytest.mark.parametrize("estimator", [NystroemRegressor(3), Nystroem(n_components=3, landmarks="supervised")])
+def test_masked_targets_are_refused(estimator: Any) -> None:
+    with pytest.raises(ValueError, match=r"^y is a masked array with values masked; "):
+        estimator.fit(X, np.ma.masked_less(X[:, 0], 0.5))
+
+
+@pytest.mark.parametrize(("X", "y"), [(X * 1e160, X[:, 0]), (X, X[:, 0] * 1e300)])
+def test_squares_that_overflow_are_refused(X: Any, y: Any) -> None:
+    """Catches predictions that are not finite."""
+    with pytest.raises(
+        ValueError, match=r"^X or y holds a value above 1e\+150 in magnitude; its square must be finite\.$"
+    ):
+        NystroemRegressor(3).fit(X, y)

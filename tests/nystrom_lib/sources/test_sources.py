@@ -339,6 +339,14 @@ def test_data_shorter_than_they_were() -> None:
         refused(call, "gave an array of shape (50, 3) for its rows from 900 to 999")
 
 
+@pytest.mark.parametrize("dtype", [complex, str])
+def test_data_of_another_dtype_than_they_said(dtype: type) -> None:
+    """Catches imaginary parts that are dropped."""
+    liar = Sliced(ROWS.astype(dtype), (300, 3))
+    liar.dtype = ROWS.dtype
+    refused(nl.open_data(liar).all, "gave an array of shape (300, 3) for its rows from 0 to 299, of ")
+
+
 def test_parquet_files_written_again_or_damaged(tmp_path: Path) -> None:
     pq.write_table(table(ROWS), tmp_path / "rows.parquet")
     source = nl.open_data(tmp_path / "rows.parquet")
