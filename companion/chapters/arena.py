@@ -100,12 +100,6 @@ def medians(trials: pd.DataFrame) -> pd.DataFrame:
     return table.reset_index()
 
 
-def at_budget(table: pd.DataFrame, budget: float) -> pd.DataFrame:
-    """The median error of each descent that is given this time: a row for each problem."""
-    some = table[table["budget"] == budget].pivot(index="problem", columns="way", values="E_tr")
-    return some.reindex(list(dict.fromkeys(table["problem"])))
-
-
 def within(table: pd.DataFrame, budget: float) -> pd.DataFrame:
     """The best median of each method among the trials given, or needing, no more than this time."""
     done = table[table["budget"].fillna(table["seconds"]) <= budget]
@@ -143,26 +137,6 @@ def compared(table: pd.DataFrame, method: str, descent: str, budgets: Sequence[f
         as_good = f"{int((quotients <= 1.0).sum())} of {len(quotients)}"
         rows.append((f"{budget:g}", as_good, quotients.min(), quotients.max()))
     return pd.DataFrame(rows, columns=["seconds for the descent", "at or below it on", "smallest quotient", "largest"])
-
-
-def extremes(table: pd.DataFrame, budgets: Sequence[float]) -> pd.DataFrame:
-    """The lowest and the highest of some quotients of median errors, with their problems."""
-    shortest, middle, longest = min(budgets), sorted(budgets)[len(budgets) // 2], max(budgets)
-    first, last = within(table, shortest), within(table, longest)
-    without = last.drop(columns=list(DESCENTS)).min(axis=1)
-    quotients = {
-        f"trace, {shortest:g} s / {longest:g} s": first["trace"] / last["trace"],
-        f"radial / trace, {longest:g} s": last["radial"] / last["trace"],
-        f"weighted / trace, {longest:g} s": last["weighted"] / last["trace"],
-        f"no descent / trace, {longest:g} s": without / last["trace"],
-        f"radial, {middle:g} s / {longest:g} s":
-            at_budget(table, middle)["radial"] / at_budget(table, longest)["radial"],
-    }  # fmt: skip
-    rows = []
-    for name, each in quotients.items():
-        ends = (f"{number(each[end])} ({PROBLEMS[str(end)].title})" for end in (each.idxmin(), each.idxmax()))
-        rows.append((name, *ends))
-    return pd.DataFrame(rows, columns=["quotient", "lowest", "highest"])
 
 
 # -- does it pay? ----------------------------------------------------------------------------------------------

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
+from scipy.spatial.distance import cdist
 from scipy.stats import qmc
 
 import nystrom_lib as nl
@@ -27,6 +27,7 @@ DESCENTS = {"descent on R": "radial-skd", "descent on trace error": "auto"}
 DESIGNS = ("uniform", "Latin hypercube", "Sobol", *DESCENTS)
 #: The designs to beat.
 CLASSICAL = ["Latin hypercube", "Sobol"]
+REGIONS = ("square", "bay")
 
 
 # -- parameters ------------------------------------------------------------------------------------------------
@@ -39,7 +40,6 @@ class DesignsParameters(Settings):
     N: int = setting(2_000, at_least=50, at_most=50_000, meaning="points over which the variance is averaged")
     n: tuple[int, ...] = setting((10, 20, 40), at_least=2, meaning="numbers of points of the designs")
     rho: float = setting(10.0, above=0, meaning="ρ of the process that the designs are for")
-    noise: float = setting(0.01, above=0, meaning="variance of the noise, where there is noise")
     seeds: int = setting(5, at_least=1, at_most=100, meaning="repetitions of each design and of each descent")
     sphere_N: int = setting(2_000, at_least=20, at_most=50_000, meaning="number of data points on the sphere")
     sphere_n: tuple[int, ...] = setting((12, 30, 60), at_least=2, meaning="numbers of landmarks on the sphere")
@@ -72,23 +72,16 @@ CHAPTER = Chapter(
 # -- designs ---------------------------------------------------------------------------------------------------
 
 
-def in_square(points: Array) -> NDArray[np.bool_]:
-    """Which points lie in [0, 1]²."""
-    return np.asarray(((points >= 0.0) & (points <= 1.0)).all(axis=1))
-
-
-def in_bay(points: Array) -> NDArray[np.bool_]:
-    """Which points lie in [0, 1]² without a disc at its right side."""
-    return in_square(points) & (np.hypot(points[:, 0] - 1.0, points[:, 1] - 0.5) > 0.4)
-
-
-REGIONS: Mapping[str, Callable[[Array], NDArray[np.bool_]]] = {"square": in_square, "bay": in_bay}
+def inside(region: str, points: Array) -> NDArray[np.bool_]:
+    """Which points lie in [0, 1]²; in the bay, also outside a disc at the right side of the square."""
+    in_square = np.asarray(((points >= 0.0) & (points <= 1.0)).all(axis=1))
+    return in_square & (np.hypot(points[:, 0] - 1.0, points[:, 1] - 0.5) > 0.4) if region == "bay" else in_square
 
 
 def grid(region: str, N: int) -> Array:
     """N points spread evenly over a region: those of an unscrambled Sobol sequence that lie in it."""
     points = np.asarray(qmc.Sobol(2, scramble=False).random(4 * 2 ** int(np.ceil(np.log2(N)))))
-    return np.ascontiguousarray(points[REGIONS[region](points)][:N])
+    return np.ascontiguousarray(points[inside(region, points)][:N])
 
 
 def design(method: str, region: str, n: int, kernel: nl.Kernel, data: Array, seed: int) -> Array:
@@ -96,8 +89,7 @@ def design(method: str, region: str, n: int, kernel: nl.Kernel, data: Array, see
     if method in DESCENTS:
         with nl.threads(1):
             moved = nl.find_landmarks(kernel, data, n, method=DESCENTS[method], seed=seed).sample
-        nearest = ((moved[:, None] - data[None]) ** 2).sum(axis=-1).argmin(axis=1)
-        return np.where(REGIONS[region](moved)[:, None], moved, data[nearest])
+        return np.where(inside(region, moved)[:, None], moved, data[cdist(moved, data).argmin(axis=1)])
     if method == "uniform":
         return nl.uniform_sample(data, n, seed)
     # Enough points that n are inside: a hypercube is drawn anew, a sequence is continued.
@@ -105,35 +97,21 @@ def design(method: str, region: str, n: int, kernel: nl.Kernel, data: Array, see
     cube = qmc.LatinHypercube(2, rng=seed)
     for count in range(n, 4 * n):
         drawn = np.asarray(cube.random(count)) if method == "Latin hypercube" else sobol[:count]
-        inside = drawn[REGIONS[region](drawn)]
-        if len(inside) >= n:
-            return np.ascontiguousarray(inside[:n])
+        kept = drawn[inside(region, drawn)]
+        if len(kept) >= n:
+            return np.ascontiguousarray(kept[:n])
     raise ValueError(f"{method} has no {n} points in the region {region}.")
 
 
-def mean_variance(kernel: nl.Kernel, data: Array, sample: Array, noise: float = 0.0) -> float:
-    """The posterior variance of a Gaussian process measured at a sample, averaged over the data.
-
-    Without noise it is tr(K − K̂(S))/N.
-    """
-    if noise == 0.0:
-        return float(nl.NystromApproximation(kernel, sample).residuals(data).mean())
-    factor = cho_factor(kernel.matrix(sample) + noise * np.eye(len(sample)), lower=True)
-    block = kernel.matrix(sample, data)
-    return float(np.mean(kernel.diagonal(data) - (block * cho_solve(factor, block)).sum(axis=0)))
-
-
-def variances(p: DesignsParameters) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Mean posterior variance without and with noise: medians over the seeds by region and n, a column per design."""
+def variances(p: DesignsParameters) -> pd.DataFrame:
+    """The mean posterior variance, tr(K − K̂(S))/N: medians over the seeds by region and n, a column per design."""
     kernel, rows = nl.Gaussian(rho=p.rho), []
     for region, n, method, seed in itertools.product(REGIONS, p.n, DESIGNS, range(p.seeds)):
         data = grid(region, p.N)
-        sample = design(method, region, n, kernel, data, seed)
-        each = (mean_variance(kernel, data, sample, noise) for noise in (0.0, p.noise))
-        rows.append((region, n, method, *each))
-    table = pd.DataFrame(rows, columns=["region", "n", "design", "clean", "noisy"])
-    medians = table.groupby(["region", "n", "design"])[["clean", "noisy"]].median().unstack("design")
-    return medians["clean"][list(DESIGNS)], medians["noisy"][list(DESIGNS)]
+        approximation = nl.NystromApproximation(kernel, design(method, region, n, kernel, data, seed))
+        rows.append((region, n, method, float(approximation.residuals(data).mean())))
+    table = pd.DataFrame(rows, columns=["region", "n", "design", "variance"])
+    return table.groupby(["region", "n", "design"])["variance"].median().unstack("design")[list(DESIGNS)]
 
 
 def over_classical(table: pd.DataFrame, method: str = "descent on trace error") -> dict[str, float]:
@@ -213,26 +191,18 @@ def descend(objective: Any, start: Array, steps: int) -> Array:
     return sample
 
 
-class Globe(NamedTuple):
-    """Clustered data on the sphere, and samples by name with their trace errors."""
-
-    data: Array
-    samples: dict[str, Array]
-    errors: dict[str, float]
-
-
-def globe(p: DesignsParameters) -> Globe:
-    """Uniform landmarks, a lattice, and descents on both objectives, for clustered data."""
+def globe(p: DesignsParameters) -> tuple[Array, dict[str, Array], dict[str, float]]:
+    """Clustered data, samples by name (uniform, a lattice, and descents on both objectives) and their trace errors."""
     kernel, data = nl.Gaussian(rho=p.sphere_rho), clustered(p.sphere_N, p.seed)
     start = nl.uniform_sample(data, p.shown, p.seed)
     samples = {"uniform": start, "Fibonacci lattice": lattice(p.shown)}
     samples |= {name: descend(f(kernel, data), start, p.steps) for name, f in OBJECTIVES.items()}
     error = nl.TraceError(kernel, data).value
-    return Globe(data, samples, {name: error(sample) for name, sample in samples.items()})
+    return data, samples, {name: error(sample) for name, sample in samples.items()}
 
 
 @style.drawn
-def figure_globe(shown: Globe) -> Figure:
+def figure_globe(data: Array, samples: Mapping[str, Array]) -> Figure:
     """The samples in parallel projection."""
     up, around = np.radians((20.0, 30.0))
     turn = np.array([[-np.sin(around), np.cos(around), 0.0],
@@ -244,11 +214,11 @@ def figure_globe(shown: Globe) -> Figure:
         front: Array = seen[seen[:, 2] > 0.0, :2]
         return front
 
-    figure, axes = style.subplots(1, len(shown.samples), height=style.WIDTH / len(shown.samples) + 0.3)
+    figure, axes = style.subplots(1, len(samples), height=style.WIDTH / len(samples) + 0.3)
     angle = np.linspace(0.0, 2.0 * np.pi, 200)
-    for panel, (title, sample) in zip(axes[0], shown.samples.items(), strict=True):
+    for panel, (title, sample) in zip(axes[0], samples.items(), strict=True):
         panel.plot(np.cos(angle), np.sin(angle), color=style.REFERENCE, linewidth=0.8, linestyle="-")
-        style.dots(panel, near(shown.data)[::2], linewidth=1.2)
+        style.dots(panel, near(data)[::2], linewidth=1.2)
         panel.plot(*near(sample).T, "o", color=style.OPTIMISED, linestyle="none", markersize=3.5)
         panel.set_aspect("equal")
         panel.set_axis_off()

@@ -186,7 +186,7 @@ def store_rows() -> None:
 def store_answers(files: Iterable[str] = COMPUTED) -> None:
     """Compute and store the cases of questions: each file has the cases of one objective."""
     p = designs.DesignsParameters()
-    variances, errors = designs.variances(p)[0], designs.against_lattice(p)
+    variances, errors = designs.variances(p), designs.against_lattice(p)
     of_trace = {
         "X14": designs.over_classical(variances),
         "X15": worth(),

@@ -118,13 +118,12 @@ def test_the_study_of_prediction_is_read_back_and_answers_its_questions() -> Non
 # -- studies ---------------------------------------------------------------------------------------------------------
 
 
-def test_the_mean_variance_is_the_trace_error_and_grows_with_noise() -> None:
-    kernel, data = nl.Gaussian(rho=10.0), designs.grid("square", 100)
-    sample = data[:7]
+def test_the_mean_variance_is_that_of_the_process() -> None:
+    p = designs.DesignsParameters(N=100, n=(7,), seeds=1)
+    kernel, data = nl.Gaussian(rho=p.rho), designs.grid("square", p.N)
+    sample = designs.design("uniform", "square", 7, kernel, data, 0)
     exact = np.mean([1.0 - k @ np.linalg.solve(kernel.matrix(sample), k) for k in kernel.matrix(data, sample)])
-    assert designs.mean_variance(kernel, data, sample) == pytest.approx(exact, rel=1e-9)
-    assert designs.mean_variance(kernel, data, sample, 1e-9) == pytest.approx(exact, rel=1e-6)
-    assert designs.mean_variance(kernel, data, sample, 0.5) > exact
+    assert designs.variances(p).loc[("square", 7), "uniform"] == pytest.approx(exact, rel=1e-9)
 
 
 def test_a_descent_along_the_sphere_stays_on_it_and_goes_down() -> None:
