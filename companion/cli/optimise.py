@@ -31,7 +31,8 @@ WHAT = "landmark points in the units of the file"
 
 def _names(context: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...] | None:
     """Names separated by commas; one that contains a comma is in double quotes."""
-    names = tuple(name.strip() for text in value for row in csv.reader([text], skipinitialspace=True) for name in row)
+    rows = csv.reader("\n".join(value).splitlines(), skipinitialspace=True)
+    names = tuple(name.strip() for row in rows for name in row)
     if not all(names) or (value and not names):
         raise click.BadParameter("a name is empty.")
     return names or parameter.default  # type: ignore[return-value]
@@ -73,11 +74,11 @@ def _options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.command("optimise", cls=Command, short_help="find landmarks for your own file")
 @click.argument("file", type=click.Path(exists=True))
 @click.option(
-    "-o", "--out", type=click.Path(path_type=Path), metavar="FILE", default="landmarks.npy", show_default=True,
-    help="File of the landmarks, .npy or .csv.",
+    "-o", "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", default="landmarks.npy",
+    show_default=True, help="File of the landmarks, .npy or .csv.",
 )  # fmt: skip
 @click.option(
-    "--plot", type=click.Path(path_type=Path), metavar="PICTURE",
+    "--plot", type=click.Path(dir_okay=False, path_type=Path), metavar="PICTURE",
     help="File of the picture, .svg, .png or .pdf (default: beside the landmarks, as .svg).",
 )  # fmt: skip
 @click.option("--no-plot", is_flag=True, help="Draw no picture.")
@@ -106,6 +107,8 @@ def optimise(
     """
     from ..running.cluster import connection
 
+    if not out.name:
+        raise ConfigurationError("--out", "is empty; it must name a file.")
     plot = None if no_plot else plot or out.with_suffix(".svg")
     _check_outputs(options["file"], out, plot)
     request = Request(**options | {"exact": options["exact"] or dask is not None})
