@@ -17,7 +17,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Container, Hashable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -155,9 +155,9 @@ class Page:
     def _compute(self, experiment: Experiment) -> Results:
         from ..running.runner import run
 
-        with tempfile.TemporaryDirectory(prefix="nystrom-") as scratch:
-            folder = Path(scratch) if self.folder is None else self.folder / "repetitions"
-            return run(experiment, folder, threads=self.jobs, cluster=self.dask)
+        kept = None if self.folder is None else self.folder / "repetitions"
+        with tempfile.TemporaryDirectory(prefix="nystrom-") if kept is None else nullcontext(kept) as folder:
+            return run(experiment, Path(folder), threads=self.jobs, cluster=self.dask)
 
     # -- showing -----------------------------------------------------------------------------------------------
 

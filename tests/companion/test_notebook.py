@@ -73,3 +73,15 @@ def test_stored_results_are_shown_with_their_origin(
     assert "| figure-9 | 4 stored | 0, 3 |" in shown[-2]["text/markdown"]
     assert "| Stored results | figure-9: computed 2" in shown[-1]["text/markdown"]
     page._open.close()
+
+
+def test_a_killed_kernel_leaves_no_temporary_folder(
+    shown: list[dict[str, str]], names: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The repetitions of a run are stored in its own folder alone."""
+    monkeypatch.setenv(notebook.RUN_FOLDER, str(tmp_path))
+    monkeypatch.delattr("tempfile.TemporaryDirectory")
+    page = notebook.begin(tiny.CHAPTER, names | {"m": 1})
+    page.results(tiny.experiment(page.parameters))
+    page._open.close()
+    assert any((tmp_path / "repetitions").iterdir())
