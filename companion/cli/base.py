@@ -32,7 +32,7 @@ class Command(click.Command):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as error:
-            raise Stopped(str(error) or "Stopped; nothing was stored.") from None
+            raise Stopped(str(error) or "Stopped.") from None
         except ConfigurationError as error:
             raise click.UsageError(str(error), ctx) from error
         except BrokenPipeError:  # click ends quietly

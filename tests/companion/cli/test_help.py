@@ -42,7 +42,7 @@ def test_every_command_has_examples(name: str, tmp_path: Path) -> None:
         (CompanionError("Full."), 1, "Full."),
         (OSError(28, "No space left on device", "a.csv"), 1, "a.csv: No space left on device"),
         (Interrupted("Stopped: 3 are stored."), 130, "Stopped: 3 are stored."),
-        (KeyboardInterrupt(), 130, "Stopped; nothing was stored."),
+        (KeyboardInterrupt(), 130, "Stopped."),
     ],
     ids=repr,
 )
