@@ -25,7 +25,7 @@ def largest_eigenvalue(product: Callable[[Array], Array], N: int) -> float:
 
 def top_eigenvalues(product: Callable[[Array], Array], N: int, count: int) -> Array:
     """The ``count`` largest eigenvalues, in decreasing order, by ARPACK's Lanczos iteration from a fixed start."""
-    from scipy.sparse.linalg import LinearOperator, eigsh
+    from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
     start = np.random.default_rng(0).standard_normal(N)
     if not np.any(product(start)):
@@ -34,6 +34,9 @@ def top_eigenvalues(product: Callable[[Array], Array], N: int, count: int) -> Ar
     # The error of an eigenvalue is about the square of the tolerance. For one eigenvalue a small basis is fastest:
     # ARPACK fills the basis before it tests for convergence.
     basis = min(N, 8 if count == 1 else 2 * count + 20)
-    values = eigsh(operator, k=count, which="LA", v0=start, ncv=basis, tol=1e-7, return_eigenvectors=False)
+    try:
+        values = eigsh(operator, k=count, which="LA", v0=start, ncv=basis, tol=1e-7, return_eigenvectors=False)
+    except ArpackNoConvergence:
+        raise ValueError("The Lanczos iteration does not converge: kernel must be positive semi-definite.") from None
     ordered: Array = np.sort(values)[::-1]
     return ordered

@@ -131,6 +131,9 @@ class _Predictor(BaseEstimator):  # type: ignore[misc]
             lengths = np.asarray(self.length_scales, dtype=np.float64)
             if lengths.shape not in ((), (1,), (d,)) or not (np.isfinite(lengths) & (lengths > 0.0)).all():
                 raise ValueError(f"length_scales must be 'auto', or one positive number or {d}, one for each feature.")
+            ratios = np.log10(lengths) - np.log10(spread)
+            if np.abs(ratios).max() > 100.0:
+                raise ValueError("length_scales must be within 1e100 times the standard deviations of the features.")
             scales, moves = np.square(spread / lengths) * np.ones(d), ("fixed",)
         ridges = RIDGES if self.ridge == "auto" else (float(self.ridge),)
         search = Fitting(self._kernel, n, rng, start, scales, moves, ridges, loss=self._loss)

@@ -195,6 +195,8 @@ class Source:
         """Stored rows; an array of another shape, or of something else than real numbers, is refused."""
         try:
             rows = np.asarray(self._array[where])
+        except TimeoutError:  # perhaps of a signal handler
+            raise
         except Exception as error:  # from whatever library reads the data
             reason = f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0].rstrip('.')}"
             raise ValueError(f"{self.name} cannot be read from row {what} ({reason}).") from error

@@ -231,6 +231,16 @@ def test_tails_far_below_rounding() -> None:
         assert getattr(best, norm) == pytest.approx(getattr(exact, norm), rel=0.02), norm
 
 
+def test_norms_far_below_rounding() -> None:
+    """Catches Frobenius and spectral norms of rounding errors only, far above the trace norm, and huge factors."""
+    copies = np.repeat(np.linspace(0.0, 2.0, 3), 20)[:, None]
+    factors = nl.approximation_factors(nl.Matern(0.5), copies, copies[::6])
+    assert factors.frobenius < 1.1 and factors.spectral < 1.1
+    close = np.linspace(0.0, 1e-3, 40)[:, None]
+    errors = nl.nystrom_errors(nl.Gaussian(1e-3), close, close[:2])
+    assert errors.spectral <= errors.frobenius <= errors.trace == pytest.approx(1.56e-17, rel=0.01)
+
+
 def test_factors_are_quotients_and_at_least_one() -> None:
     """Catches numerator and denominator exchanged, or a wrong norm below (Eq. 8)."""
     kernel, X, S = nl.Gaussian(rho=16.0), notebook_data()[:300], notebook_sample(20)

@@ -94,6 +94,25 @@ def test_steps_between_two_calls_of_progress(n: int) -> None:
     assert max(np.diff(done)) * pairs * 5 <= 1e8 and done[-1] == 1500
 
 
+EXTENDED = """
+kernel, data = nl.Gaussian(0.2), X[:1000]
+nl.nystrom_errors(kernel, data[:50], data[:9], "trace", precision="extended")
+for k in range(6):
+    signal.setitimer(signal.ITIMER_REAL, 0.05 + 0.01 * k)
+    try:
+        while True:
+            nl.nystrom_errors(kernel, data, data[:100], "trace", precision="extended")
+    except Stop:
+        print("stopped")
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGALRM")
+def test_interrupted_extended_precision(root: Path) -> None:
+    """Catches an exception that numba replaces by a SystemError."""
+    assert printed(EXTENDED, root) == ["stopped"] * 6
+
+
 AGAIN = """
 none = np.empty(0, np.int64)
 for kind in (nl.RadialSKD, nl.TraceError, nl.LocalTraceError):

@@ -180,6 +180,9 @@ def test_more_bad_input_in_their_words() -> None:
         NystroemClassifier().fit(X, smooth)
     with pytest.raises(ValueError, match="length_scales must be 'auto', or one positive number or 4"):
         NystroemRegressor(length_scales=[1.0, 2.0]).fit(X, smooth)
+    for length in (1e-300, 1e300):
+        with pytest.raises(ValueError, match="length_scales must be within 1e100 times the standard deviations"):
+            NystroemRegressor(length_scales=length).fit(X, smooth)
     with pytest.raises(ValueError, match="it must be radial"):
         NystroemRegressor(kernel=nl.Polynomial()).fit(X, smooth)
     with pytest.raises(ValueError, match=r"Negative values in data passed to `?sample_weight"):

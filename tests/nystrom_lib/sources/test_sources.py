@@ -339,6 +339,17 @@ def test_data_shorter_than_they_were() -> None:
         refused(call, "gave an array of shape (50, 3) for its rows from 900 to 999")
 
 
+def test_timeouts_while_data_are_read() -> None:
+    """Catches the exception of a signal handler that is taken for one of the library that reads the data."""
+
+    class Slow(Sliced):
+        def __getitem__(self, rows: slice) -> Any:
+            raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        nl.open_data(Slow(ROWS, (300, 3))).all()
+
+
 @pytest.mark.parametrize("dtype", [complex, str])
 def test_data_of_another_dtype_than_they_said(dtype: type) -> None:
     """Catches imaginary parts that are dropped."""
