@@ -35,7 +35,7 @@ from .kernels import (
     radial_kernel,
 )
 from .landmarks.bounds import best_error_bound
-from .landmarks.find import Landmarks, find_landmarks
+from .landmarks.find import Landmarks, find_landmarks, warm_up
 from .landmarks.objectives import LocalTraceError, PredictionError, RadialSKD, TraceError, WeightedSKD
 from .landmarks.saved import load_landmarks
 from .landmarks.starts import initial_sample, uniform_sample
@@ -44,7 +44,6 @@ from .lipschitz import lipschitz_bound
 from .radial_skd import radial_skd, skd_coefficient, squared_frobenius_norm
 from .sources import Source, open_data
 from .stochastic import one_sample_gradient, two_sample_gradient
-from .warming import warm_up
 
 if TYPE_CHECKING:
     from . import datasets

@@ -10,15 +10,7 @@ _EXTRAS = {"dask": "cluster", "distributed": "cluster", "sklearn": "sklearn"}
 
 
 def needed(module: str) -> Any:
-    """A module of an extra.
-
-    Examples
-    --------
-    >>> needed("no_such_module")
-    Traceback (most recent call last):
-    ...
-    ImportError: This needs no_such_module, which is not installed: pip install 'nystrom-lib[files]' brings it.
-    """
+    """A module of an extra."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:

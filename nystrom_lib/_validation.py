@@ -183,13 +183,7 @@ def sequence(name: str, value: Any, *, length: int | None = None) -> tuple[Any, 
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A hint for a message about an unknown name: the known name closest to it, if one is close.
-
-    Examples
-    --------
-    >>> did_you_mean("abalon", ["abalone", "magic"]), did_you_mean("mnist", ["abalone"])
-    (" (did you mean 'abalone'?)", '')
-    """
+    """A hint for a message about an unknown name: the known name closest to it, if one is close."""
     close = difflib.get_close_matches(name, list(known), n=1)
     return f" (did you mean {close[0]!r}?)" if close else ""
 

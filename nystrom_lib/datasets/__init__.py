@@ -4,22 +4,13 @@ Each function returns a `Dataset`: the points, one per row, with a hash, what wa
 where they come from and under which licence. Only `fetch_miniboone` and `miniboone_sample` use the network.
 """
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
-
 from ._bigaussian import bigaussian
 from ._dataset import DamagedFileError, Dataset, cache_folder, sha256_of
 from ._miniboone import FetchError, fetch_miniboone, miniboone, miniboone_sample
 from ._own import from_array, from_file
 from ._packaged import abalone, magic
 
-#: The paper's data sets by their short names, in the paper's order.
-REGISTRY: Mapping[str, Callable[..., Dataset]] = MappingProxyType(
-    {"bigaussian": bigaussian, "abalone": abalone, "magic": magic, "miniboone": miniboone}
-)
-
 __all__ = [
-    "REGISTRY",
     "DamagedFileError",
     "Dataset",
     "FetchError",

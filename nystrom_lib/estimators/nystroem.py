@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -15,7 +14,6 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from scipy.sparse import issparse
 from sklearn import kernel_approximation
-from sklearn.gaussian_process import kernels as gaussian_process
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -25,14 +23,13 @@ from .. import _validation as check
 from .._threads import threads
 from ..approximation import NystromApproximation, check_factor_memory
 from ..bandwidth import median_rho
-from ..kernels import LARGEST_RHO, Gaussian, Kernel, Matern, Polynomial, RationalQuadratic
+from ..kernels import LARGEST_RHO, Gaussian, Kernel, Polynomial
 from ..landmarks.find import find_landmarks
 from ..landmarks.objectives import OBJECTIVES
 from ..landmarks.starts import STARTS
 from .models import at_most
 
 FLOATS = (np.float64, np.float32)  #: the first is that of all other numbers
-LARGEST_LENGTH = 1e49  #: length scale of a Gaussian, so that ρ = 1/(2ℓ²) is one a kernel may have
 
 
 class Nystroem(kernel_approximation.Nystroem):  # type: ignore[misc]
@@ -54,9 +51,7 @@ class Nystroem(kernel_approximation.Nystroem):  # type: ignore[misc]
     ----------
     kernel
         ``"rbf"``, ``"poly"`` (or ``"polynomial"``) or ``"linear"``; a kernel of this library, such as
-        :class:`nystrom_lib.Matern`; or ``RBF``, ``Matern`` or ``RationalQuadratic`` of
-        ``sklearn.gaussian_process.kernels`` with one length scale. With ``landmarks="uniform"`` also any other kernel
-        that scikit-learn takes.
+        :class:`nystrom_lib.Matern`. With ``landmarks="uniform"`` also any other kernel that scikit-learn takes.
     gamma, coef0, degree, kernel_params
         As in scikit-learn, with its defaults: ``gamma`` is 1/d for d features, ``degree`` 3, ``coef0`` 1.
         Besides, for the kernels above, ``gamma="scale"`` is 1/(d·var(X)), as in scikit-learn's support vector machines,
@@ -199,8 +194,7 @@ class Nystroem(kernel_approximation.Nystroem):  # type: ignore[misc]
 
     @property
     def _takes_sparse(self) -> bool:
-        dense_only = isinstance(self.kernel, Kernel | gaussian_process.Kernel)
-        return self._landmarks_are("uniform") and not dense_only and self.kernel != "precomputed"
+        return self._landmarks_are("uniform") and isinstance(self.kernel, str) and self.kernel != "precomputed"
 
     def _checked(self, X: Any, **options: Any) -> Any:
         check.unmasked("X", X)  # scikit-learn would drop the mask
@@ -221,7 +215,7 @@ class Nystroem(kernel_approximation.Nystroem):  # type: ignore[misc]
             defaults = {"gamma": 1.0 / X.shape[1], "coef0": 1.0, "degree": 3}
             kernel = _of_name(self.kernel, {**defaults, **(self.kernel_params or {}), **given})
         else:
-            kernel = self.kernel if isinstance(self.kernel, Kernel) else _of_gaussian_process(self.kernel)
+            kernel = self.kernel if isinstance(self.kernel, Kernel) else None
             if given and kernel is not None:
                 raise ValueError(f"gamma, coef0 and degree are for kernels given by name; kernel is {self.kernel!r}.")
         numbers = not isinstance(self.gamma, str) and self.n_components != "auto"
@@ -289,22 +283,6 @@ def _of_name(name: str, parameters: dict[str, Any]) -> Kernel | None:
         return Polynomial(degree=1, offset=0.0)
     if name in ("poly", "polynomial") and degree.is_integer() and offset >= 0.0 and gamma > 0.0:
         return Polynomial(degree=int(degree), offset=offset, scale=gamma)
-    return None
-
-
-def _of_gaussian_process(kernel: Any) -> Kernel | None:
-    """The library's kernel for one of ``sklearn.gaussian_process.kernels`` with one length scale, or None."""
-    lengths = np.ravel(getattr(kernel, "length_scale", ()))
-    if len(lengths) != 1:
-        return None
-    length = float(lengths[0])
-    # By exact type: Matern is a subclass of RBF there, and a subclass of a user's may mean anything.
-    if type(kernel) is gaussian_process.RBF or (type(kernel) is gaussian_process.Matern and kernel.nu == math.inf):
-        return Gaussian(0.5 / check.magnitude("length_scale", length, LARGEST_LENGTH) ** 2)
-    if type(kernel) is gaussian_process.Matern and kernel.nu in (0.5, 1.5, 2.5):
-        return Matern(kernel.nu, length)
-    if type(kernel) is gaussian_process.RationalQuadratic:
-        return RationalQuadratic(kernel.alpha, length)
     return None
 
 

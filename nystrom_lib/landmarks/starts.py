@@ -17,10 +17,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import cho_factor, solve_triangular
 
 from .. import _validation as check
-from .._core.nearest import approach
-from .._nearest import cell_means, nearest
-from .._threads import limit_blas_threads
-from .._validation import Array
+from .._core import nearest as loops
+from .._core import residuals, tiles
+from .._sums import middle
+from .._threads import limit_blas_threads, thread_pool
+from .._validation import Array, as_writable
 from ..approximation import _diagonal
 from ..kernels import Gaussian, Kernel, require
 from .cholesky import PartialCholesky
@@ -99,7 +100,7 @@ def kmeans_plus_plus(kernel: Kernel, data: NDArray[Any], n: int, rng: np.random.
     columns = np.ascontiguousarray(data[among].T, np.float64)
     picks, left = [int(rng.integers(len(among)))], np.full(len(among), np.inf)
     for draw in rng.random(n - 1):
-        approach(columns, picks[-1], left)
+        loops.approach(columns, picks[-1], left)
         sums = np.cumsum(left)
         if not sums[-1] > 0.0:  # all points are copies of those picked
             break
@@ -127,6 +128,27 @@ def kmeans(kernel: Kernel, data: NDArray[Any], n: int, rng: np.random.Generator)
         if np.square(sample - before).sum() <= tolerance:
             break
     return Drawn(sample, None)
+
+
+def nearest(data: NDArray[Any], sample: Array) -> NDArray[np.int64]:
+    """The index of the nearest landmark of each point, the first of several."""
+    N, n = len(data), len(sample)
+    labels = np.empty(N, np.int64)
+    centre = middle(sample)
+    S = residuals.tiles_of(sample - centre)
+    with thread_pool(N * n) as parallel:
+        size = tiles.cut(n, residuals.POINTS)
+        parallel(loops.nearest, -(-N // residuals.POINTS), as_writable(data), centre, n, size, S, labels)
+    return labels
+
+
+def cell_means(data: NDArray[Any], labels: NDArray[np.int64], sample: Array) -> Array:
+    """The mean of the points with each label; the landmark itself where there are none."""
+    n, centre = len(sample), middle(sample)
+    counts = np.bincount(labels, minlength=n)
+    columns = [np.bincount(labels, data[:, l] - centre[l], n) for l in range(data.shape[1])]
+    means = centre + np.column_stack(columns) / np.maximum(counts, 1)[:, None]
+    return np.where(counts[:, None] > 0, means, sample)
 
 
 def rpcholesky(kernel: Kernel, data: NDArray[Any], n: int, rng: np.random.Generator) -> Drawn:

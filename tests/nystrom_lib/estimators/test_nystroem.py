@@ -107,26 +107,8 @@ def test_full_rank_gives_the_kernel_and_normalization_the_features(name: str) ->
     assert kernel.matrix(X, X[:4]) @ few.normalization_.T == pytest.approx(few.transform(X), abs=1e-9 * K.max())
 
 
-@pytest.mark.parametrize(
-    "kernel",
-    [
-        gp.RBF(0.7), gp.Matern([0.6], nu=0.5), gp.Matern(0.6, nu=1.5), gp.Matern(0.6, nu=2.5),
-        gp.Matern(0.6, nu=np.inf), gp.RationalQuadratic(0.7, 1.3),
-    ],
-    ids=repr,
-)  # fmt: skip
-def test_kernels_of_gaussian_processes_become_ours(kernel: Any) -> None:
-    """Catches a length scale or an order lost on the way."""
-    few = Nystroem(kernel, n_components=5, random_state=0).fit(X)
-    assert few._approximation is not None
-    C = kernel(X, few.components_)
-    assert not hasattr(few, "component_indices_")
-    assert inner_products(few) == pytest.approx(C @ np.linalg.solve(kernel(few.components_), C.T), abs=1e-9)
-    assert C @ few.normalization_.T == pytest.approx(few.transform(X), abs=1e-9)
-
-
 @pytest.mark.parametrize("kernel", [gp.Matern(0.6, nu=0.7), gp.RBF(1.0) + gp.RBF(0.1), gp.RBF([1, 2, 3, 4])], ids=repr)
-def test_other_kernels_of_gaussian_processes_are_left_to_theirs(kernel: Any) -> None:
+def test_kernels_of_gaussian_processes_are_left_to_theirs(kernel: Any) -> None:
     estimator = Nystroem(kernel, landmarks="uniform", n_components=60, random_state=0).fit(X)
     assert inner_products(estimator) == pytest.approx(kernel(X), abs=1e-8)
     with pytest.raises(ValueError, match="left to scikit-learn: landmarks must be 'uniform'"):

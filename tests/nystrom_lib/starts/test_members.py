@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import nystrom_lib as nl
-from nystrom_lib import _nearest
 from nystrom_lib.landmarks import cholesky, starts
 from tests.cases import BUILT_IN, Floats, cloud, pair
 
@@ -79,7 +78,7 @@ def test_nearest_landmark(d: int, N: int, n: int, kind: type) -> None:
     S = S + 100.0
     S[-1] = X[0]
     exact = squared_distances(X.astype(float), S)
-    assert np.array_equal(_nearest.nearest(X, S), exact.argmin(axis=1))
+    assert np.array_equal(starts.nearest(X, S), exact.argmin(axis=1))
 
 
 def test_kmeans_plus_plus_draws_by_squared_distance() -> None:
