@@ -77,17 +77,10 @@ def _options(command: Callable[..., Any]) -> Callable[..., Any]:
     "-o", "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", default="landmarks.npy",
     show_default=True, help="File of the landmarks, .npy or .csv.",
 )  # fmt: skip
-@click.option(
-    "--plot", type=click.Path(dir_okay=False, path_type=Path), metavar="PICTURE",
-    help="File of the picture, .svg, .png or .pdf (default: beside the landmarks, as .svg).",
-)  # fmt: skip
-@click.option("--no-plot", is_flag=True, help="Draw no picture.")
 @_options
 @DASK
 @JOBS
-def optimise(
-    out: Path, plot: Path | None, no_plot: bool, dask: str | None, jobs: int | None, **options: Any
-) -> None:
+def optimise(out: Path, dask: str | None, jobs: int | None, **options: Any) -> None:
     """Find landmarks for the points in FILE with a small error of the Nyström approximation.
 
     FILE is CSV (also compressed), Parquet or NPY with a row for each point, or a folder of Parquet files. Each choice
@@ -101,7 +94,7 @@ def optimise(
     Examples:
       nystrom optimise measurements.csv -n 100 -o landmarks.npy
       nystrom optimise measurements.csv --tolerance 0.05           about the fewest with at most 5 % error
-      nystrom optimise measurements.csv --without id,date --missing-code -999 --plot landmarks.png
+      nystrom optimise measurements.csv --without id,date --missing-code -999
       nystrom optimise abalone.data --one-hot                      columns of words, too
       nystrom optimise points.npy -n 50 --method radial-skd --rho 0.2 --iterations 4000
     """
@@ -109,8 +102,7 @@ def optimise(
 
     if not out.name:
         raise ConfigurationError("--out", "is empty; it must name a file.")
-    plot = None if no_plot else plot or out.with_suffix(".svg")
-    _check_outputs(options["file"], out, plot)
+    _check_outputs(options["file"], out)
     request = Request(**options | {"exact": options["exact"] or dask is not None})
     try:
         with connection(dask) if dask is not None else nullcontext() as client:
@@ -119,7 +111,7 @@ def optimise(
         raise
     except (ValueError, ArithmeticError) as error:  # of the library, about the data or an argument
         raise CompanionError(" ".join(str(error).split())) from error
-    saved = _save(optimised, out, None if optimised.stopped else plot)
+    saved = _save(optimised, out)
     click.echo(report)
     for what, path in saved.items():
         click.echo(f"{what:<10} {path}")
@@ -132,16 +124,14 @@ def optimise(
     )
 
 
-def _check_outputs(file: str, out: Path, plot: Path | None) -> None:
-    """Refuse files that cannot be written, and to overwrite the data or a .json file that is not a record of ours."""
-    record = out.with_suffix(".json")
-    for path, suffixes in ((out, (".npy", ".csv")), (record, (".json",)), (plot, (".svg", ".png", ".pdf"))):
-        if path is None:
-            continue
-        if path.suffix.lower() not in suffixes:
-            raise ConfigurationError("", f"{str(path)!r} must end in one of {', '.join(suffixes)}.")
-        if not os.access(path.absolute().parent, os.W_OK):
-            raise ConfigurationError("", f"{str(path)!r} is in a folder that does not exist or cannot be written to.")
+def _check_outputs(file: str, out: Path) -> None:
+    """Refuse a file that cannot be written, and to overwrite the data or a .json file that is not a record of ours."""
+    if out.suffix.lower() not in (".npy", ".csv"):
+        raise ConfigurationError("", f"{str(out)!r} must end in one of .npy, .csv.")
+    if not os.access(out.absolute().parent, os.W_OK):
+        raise ConfigurationError("", f"{str(out)!r} is in a folder that does not exist or cannot be written to.")
+    record, picture = out.with_suffix(".json"), out.with_suffix(".svg")
+    for path in (out, record, picture):
         if path.exists() and path.samefile(file):
             raise ConfigurationError("--out", f"would overwrite {str(path)!r}, the file with the data.")
     if record.exists() and WHAT not in record.read_text(encoding="utf-8", errors="replace"):
@@ -195,7 +185,7 @@ def _optimised(request: Request, jobs: int | None, client: Any) -> tuple[Optimis
             optimised = own_data.optimise(request, dataset, progress, watch, client)
         seconds = time.monotonic() - began
         tell("computing the trace error …")
-        optimised = replace(optimised, stopped=stop.is_set()).or_start()
+        optimised = replace(optimised, stopped=stop.is_set())
         return optimised, _report(optimised, seconds)
 
 
@@ -245,20 +235,20 @@ def _report(optimised: Optimised, seconds: float) -> str:
     return "\n".join(lines)
 
 
-def _save(optimised: Optimised, out: Path, plot: Path | None) -> dict[str, Path]:
+def _save(optimised: Optimised, out: Path) -> dict[str, Path]:
     """Write landmarks, record and picture; if the disk is full, print the landmarks rather than lose them."""
     try:
         saved = {"landmarks": out, "record": optimised.save(out)}
     except OSError as error:
         click.echo(optimised.frame().to_csv(index=False), nl=False)
         raise CompanionError(f"{out} cannot be written ({error.strerror}); the landmarks are printed above.") from error
-    if plot is None:
+    if optimised.stopped:
         return saved
     from ..figures.own_data import report
 
-    figure = report(optimised)
+    figure, picture = report(optimised), out.with_suffix(".svg")
     try:
-        atomic_write(plot, lambda part: figure.savefig(part))
+        atomic_write(picture, lambda part: figure.savefig(part))
     except OSError as error:
-        raise CompanionError(f"{plot} cannot be written ({error.strerror}); the landmarks are in {out}.") from error
-    return saved | {"picture": plot}
+        raise CompanionError(f"{picture} cannot be written ({error.strerror}); the landmarks are in {out}.") from error
+    return saved | {"picture": picture}

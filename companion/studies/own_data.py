@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_left
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -173,14 +173,6 @@ class Optimised:
         content = self.record() | {"landmarks": out.name}
         write_text(record, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
         return record
-
-    def or_start(self) -> Optimised:
-        """This, or the start if its trace error is smaller: the descent compared the two on some points only."""
-        if self.after <= self.before:
-            return self
-        reasons = (*self.result.reasons, "The approximation got worse; the start is better and was kept.")
-        start, error = self.result.start, self.result.start_error
-        return replace(self, result=replace(self.result, reasons=reasons, sample=start, error=error))
 
     # errors
 
