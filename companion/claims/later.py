@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import datetime
 import json
-import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -183,7 +182,7 @@ def store_rows() -> None:
     write_text(FILE, "{\n" + ",\n".join([f'"about": {json.dumps(_about())}', *lists]) + "\n}\n")
 
 
-def store_answers(files: Iterable[str] = COMPUTED) -> None:
+def store_answers() -> None:
     """Compute and store the cases of questions: each file has the cases of one objective."""
     p = designs.DesignsParameters()
     variances, errors = designs.variances(p), designs.against_lattice(p)
@@ -197,17 +196,10 @@ def store_answers(files: Iterable[str] = COMPUTED) -> None:
         "X30": designs.over_lattice(errors, "descent on R"),
     }
     for file, cases in zip(COMPUTED, (of_trace, of_radial), strict=True):
-        if file in files:
-            text = json.dumps({"about": _about(), "cases": cases}, indent=1, ensure_ascii=False)
-            write_text(RESULTS / file, f"{text}\n")
-
-
-def main() -> int:
-    """Compute and store all of it."""
-    store_rows()
-    store_answers()
-    return 0
+        text = json.dumps({"about": _about(), "cases": cases}, indent=1, ensure_ascii=False)
+        write_text(RESULTS / file, f"{text}\n")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    store_rows()
+    store_answers()

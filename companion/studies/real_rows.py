@@ -52,18 +52,9 @@ def split(X: Array, j: int, train: int = TRAIN) -> tuple[Array, Array]:
     return X[order[:train]], X[order[train:]]
 
 
-def describe_sample(train: Array, test: Array, sample: Array) -> Row:
-    """R and the trace error on the training rows, and the mean residual on the test rows."""
-    return {
-        "R": nl.radial_skd(KERNEL, train, sample),
-        "trace": nl.nystrom_errors(KERNEL, train, sample, "trace").trace,
-        "test": float(nl.NystromApproximation(KERNEL, sample).residuals(test).mean()),
-    }
-
-
 @nl.threads(1)
 def descent(X: Array, j: int, *, train: int = TRAIN, n: int = LANDMARKS, steps: int = STEPS) -> tuple[Row, Row]:
-    """The criteria of split j before and after the descent, and R along it."""
+    """R and the trace error on the training rows and the mean residual on the test rows of split j, and R along it."""
     fit, test = split(X, j, train)
     start = nl.uniform_sample(fit, n, seed_for(SEED, Axis.INITIAL_SAMPLE, j))
     run = nl.stochastic_gradient_descent(
@@ -73,8 +64,13 @@ def descent(X: Array, j: int, *, train: int = TRAIN, n: int = LANDMARKS, steps: 
     best = nl.best_rank_errors(KERNEL, fit, n, "trace").trace
     row: Row = {"split": j, "best": best}
     for when, sample in (("before", start), ("after", run.sample)):
-        row |= {f"{name} {when}": value for name, value in describe_sample(fit, test, sample).items()}
-        row[f"E_tr {when}"] = row[f"trace {when}"] / best
+        trace = nl.nystrom_errors(KERNEL, fit, sample, "trace").trace
+        row |= {
+            f"R {when}": nl.radial_skd(KERNEL, fit, sample),
+            f"trace {when}": trace,
+            f"test {when}": float(nl.NystromApproximation(KERNEL, sample).residuals(test).mean()),
+            f"E_tr {when}": trace / best,
+        }
     values = run.values + nl.squared_frobenius_norm(KERNEL, fit)
     return row, {} if j else {"iteration": run.iterations.tolist(), "R": values.tolist()}
 
@@ -177,11 +173,5 @@ def covered(stored: Mapping[str, Any], norms: Iterable[Row]) -> float:
     return float(np.mean([each["low"] <= stored["stand_in_norm"] <= each["high"] for each in norms]))
 
 
-def main(file: str) -> int:
-    """Compute and store."""
-    write_text(RESULTS / FILE, json.dumps(compute(Path(file)), indent=1, ensure_ascii=False) + "\n")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    write_text(RESULTS / FILE, json.dumps(compute(Path(sys.argv[1])), indent=1, ensure_ascii=False) + "\n")
