@@ -10,7 +10,7 @@ import itertools
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,7 +30,7 @@ from ..figures import panels, style
 from ..results import provenance
 from ..running.engine import compute
 from ..settings import Settings, setting
-from .base import Chapter, each_once
+from .base import Chapter
 
 FILE = Path("beyond") / "prediction.json"
 COLUMNS = ["problem", "split", "N", "n", "method", "error"]
@@ -61,19 +61,6 @@ class PredictionParameters(Settings):
     few_n: tuple[int, ...] = setting((10, 50), at_least=1, meaning="numbers of landmarks for these")
     splits: int = setting(5, at_least=1, at_most=100, meaning="random splits into training and test points")
     seed: int = setting(SEED, at_least=0, meaning="seed of splits and landmarks")
-    recompute: int = setting(1, at_least=0, meaning="splits of diabetes to compute again, where results are stored")
-
-    def check(self) -> None:
-        """Refuse repeated values."""
-        for name in ("problems", "n", "few", "few_n"):
-            each_once(name, getattr(self, name))
-
-    @property
-    def study(self) -> dict[str, Any]:
-        """The parameters on which rows depend."""
-        plain: dict[str, Any] = json.loads(json.dumps(asdict(self)))
-        del plain["recompute"]
-        return plain
 
 
 CHAPTER = Chapter(
@@ -201,23 +188,20 @@ def rows(p: PredictionParameters, problem: str, k: int, quick: bool = False) -> 
         yield {"problem": problem, "split": k, "N": p.N, "n": 0, "method": name, "error": error}
 
 
-def pieces(p: PredictionParameters) -> list[tuple[str, int]]:
-    """Every problem with every split."""
-    return list(itertools.product(p.problems, range(p.splits)))
-
-
-def found(p: PredictionParameters, results: Path = RESULTS) -> tuple[pd.DataFrame, str]:
+def found(p: PredictionParameters) -> tuple[pd.DataFrame, str]:
     """The stored rows, if they are of these parameters, else computed ones; and a sentence on where they come from."""
-    stored = load(results)
-    if stored is None or stored[0] != p.study:
-        every = itertools.chain.from_iterable(rows(p, *piece) for piece in pieces(p))
+    stored = load()
+    if stored is None or stored[0] != p.to_plain():
+        every = (row for piece in itertools.product(p.problems, range(p.splits)) for row in rows(p, *piece))
         return pd.DataFrame(every), "All errors were computed in this run."
     table, machine = stored[1:]
-    again = [row for k in range(min(p.recompute, p.splits)) for row in rows(p, "diabetes", k, quick=True)]
+    again = list(rows(p, "diabetes", 0, quick=True))
     check(table, again)
     where = f"on {machine['started'][:10]} on {machine['cpu']}, nystrom_lib {machine['library']}"
-    sentence = f"The {len(table):,} errors were computed {where} at commit {(machine['commit'] or '')[:10]}."
-    return table, sentence + (f" {len(again)} of them were computed again and agree." if again else "")
+    return table, (
+        f"The {len(table):,} errors were computed {where} at commit {(machine['commit'] or '')[:10]}. "
+        f"{len(again)} of them were computed again and agree."
+    )
 
 
 def check(table: pd.DataFrame, again: Iterable[dict[str, Any]]) -> None:
@@ -243,18 +227,17 @@ def _piece(p: PredictionParameters, piece: tuple[str, int], _: object) -> list[l
         return [list(row.values()) for row in rows(p, *piece)]
 
 
-def main() -> int:
+def main() -> None:
     """Compute the study, a piece at a time, and store it. A run that was stopped continues where it stopped."""
     machine = provenance.session(threads=1)
     if machine["dirty"]:
         sys.exit("Commit all changes first: a stored result names the commit that computed it.")
     p = PredictionParameters()
     folder = WORK / f"prediction-{machine['commit']}"
-    each = {f"{problem}-{k}": (problem, k) for problem, k in pieces(p)}
+    each = {f"{problem}-{k}": (problem, k) for problem in p.problems for k in range(p.splits)}
     done = compute(partial(_piece, p), each, folder, title="prediction", unit="split")
     found = [row for piece in done.values() for row in piece.value]
-    write_rows(RESULTS / FILE, {"machine": machine, "study": p.study, "columns": COLUMNS}, found)
-    return 0
+    write_rows(RESULTS / FILE, {"machine": machine, "study": p.to_plain(), "columns": COLUMNS}, found)
 
 
 # -- answers ---------------------------------------------------------------------------------------------------
@@ -302,14 +285,6 @@ def others(table: pd.DataFrame, p: PredictionParameters) -> pd.DataFrame:
     return pd.DataFrame({"problem": map(TITLES.get, p.problems)}, index=wide.index).assign(**columns)
 
 
-def few_points(table: pd.DataFrame, p: PredictionParameters) -> pd.DataFrame:
-    """Median errors with few training points."""
-    some = table[table["N"].isin(p.few) & table["n"].isin(p.few_n)]
-    keys = {"problem": "problem", "N": "training points", "n": "landmarks"}
-    wide = some.groupby([*keys, "method"], sort=False)["error"].median().unstack("method")[["uniform", FITTED]]
-    return wide.sort_index(level=["N", "n"]).loc[list(p.problems)].reset_index().rename(columns=keys).replace(TITLES)
-
-
 # -- pictures --------------------------------------------------------------------------------------------------
 
 _COLOURS = dict(zip((*LANDMARKS, FITTED), (style.DATA, "#e8a33d", "#4c9a8f", "#8d97a1", style.OPTIMISED, "#b0325b"),
@@ -355,4 +330,4 @@ def figure_moves(p: PredictionParameters) -> Figure:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

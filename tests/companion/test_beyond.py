@@ -102,7 +102,7 @@ def test_sobol_points_lie_in_the_box_of_the_data_and_follow_their_quantiles() ->
 def test_the_study_of_prediction_is_read_back_and_answers_its_questions() -> None:
     p = prediction.PredictionParameters()
     stored = prediction.load()
-    assert stored is not None and stored[0] == p.study and stored[2]["commit"] and not stored[2]["dirty"]
+    assert stored is not None and stored[0] == p.to_plain() and stored[2]["commit"] and not stored[2]["dirty"]
     found = {name: beyond.answer(name, cases) for name, cases in prediction.cases(stored[1], p).items()}
     assert list(found) == [f"X{k}" for k in range(19, 25)]
     rings = stored[1].query("problem == 'rings' and N == 2000")
