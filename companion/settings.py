@@ -83,6 +83,7 @@ class Declared:
     meaning: str = ""
     slot: Registry | None = None
     newer: bool = False
+    repeats: bool = False
 
     @classmethod
     def of(cls, hint: Any, **how: Any) -> Declared:
@@ -121,12 +122,18 @@ class Declared:
         if issubclass(self.item, Settings):
             return value if isinstance(value, self.item) else self.item.nested(name, value)
         try:
-            return None if value is None and self.optional else self._converted(value, self.lists)
+            found = None if value is None and self.optional else self._converted(value, self.lists)
         except (TypeError, ValueError, OverflowError):
             one, many = _WORDS[self.item]
             kind = f"a list of {'lists of ' * (self.lists - 1)}{many}" if self.lists else one
             allowed = ", ".join(filter(None, [kind, self.allowed, "or null" if self.optional else ""]))
             raise ConfigurationError(name, f"is {_plain(value)!r}; it must be {allowed}.") from None
+        if isinstance(self.default, tuple) and self.default and not self.repeats:
+            if not found:
+                raise ConfigurationError(name, "is an empty list; it must have at least one value.")
+            if len(set(found)) < len(found):
+                raise ConfigurationError(name, f"is {list(found)}; each value may be there once.")
+        return found
 
     def _converted(self, value: Any, lists: int) -> Any:
         if lists:
@@ -165,7 +172,8 @@ def setting(default: Any = MISSING, *, slot: Registry | None = None, newer: bool
         Whether it was added after results were stored. While it has its default it is then left out of the plain form
         and of fingerprints; the default must be the behaviour before.
     **limits
-        ``above``, ``at_least``, ``at_most`` (numbers), ``choices`` (a tuple) and ``meaning`` (a few words).
+        ``above``, ``at_least``, ``at_most`` (numbers), ``choices`` (a tuple) and ``meaning`` (a few words). A list
+        whose default has values must have at least one, and none twice, unless ``repeats`` is true.
     """
     return field(default=default, metadata={"slot": slot, "newer": newer, **limits})
 

@@ -17,7 +17,7 @@ from ..figures import boxplots, style
 from ..results.table import Results
 from ..settings import Settings, setting
 from ..wording import FACTORS, percent
-from .base import Chapter, each_once
+from .base import Chapter
 
 #: The number of observations without the two outliers.
 ALL = 4_175
@@ -46,11 +46,6 @@ class AbaloneParameters(Settings):
     )
     seed: int = setting(SEED, at_least=0, meaning="seed of the initial samples and of the batches")
     recompute: int = setting(1, at_least=0, meaning="stored repetitions to compute again, of each experiment")
-
-    def check(self) -> None:
-        """Refuse repeated values."""
-        each_once("rho", self.rho)
-        each_once("attributes", self.attributes)
 
     def data(self, attributes: str) -> DataSource:
         """D, with the eighth attribute named."""

@@ -21,7 +21,7 @@ from ..figures import style
 from ..settings import setting
 from ..studies import costs
 from ..wording import NORMS, number
-from .base import Chapter, each_once
+from .base import Chapter
 from .points import OnBigaussian, number_of_points
 
 
@@ -45,8 +45,6 @@ class ApproximationParameters(OnBigaussian):
 
     def check(self) -> None:
         """Refuse what no single parameter shows."""
-        for name in ("ns", "hard_ns", "cost_Ns"):
-            each_once(name, getattr(self, name))
         for name, largest in (("n", self.n), ("ns", max(self.ns)), ("hard_ns", max(self.hard_ns))):
             if largest > self.N:
                 raise ConfigurationError(name, f"has {largest}; it must be at most N = {self.N}.")

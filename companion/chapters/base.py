@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -83,14 +83,6 @@ class Chapter:
         if any("Optional[" in line for line in lines):
             lines = ["from typing import Optional", "", *lines]
         return "\n".join(lines)
-
-
-def each_once(name: str, values: Sequence[Any]) -> None:
-    """Refuse an empty list, and one that repeats a value."""
-    if not values:
-        raise ConfigurationError(name, "is an empty list; it must have at least one value.")
-    if len(set(values)) < len(values):
-        raise ConfigurationError(name, f"is {list(values)}; each value may be there once.")
 
 
 # -- values as text, on the command line and in the ``parameters`` cell ----------------------------------------

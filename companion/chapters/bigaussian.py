@@ -20,7 +20,7 @@ from ..figures import boxplots, style, trajectories
 from ..results.table import Results
 from ..settings import Settings, setting
 from ..wording import FACTORS, SYMBOLS, WRITTEN, number, percent
-from .base import Chapter, each_once
+from .base import Chapter
 
 #: The columns of the results that the chapter shows.
 CRITERIA = ("R", *FACTORS.values())
@@ -58,11 +58,6 @@ class BigaussianParameters(Settings):
     )
     seed: int = setting(SEED, at_least=0, meaning="seed of the initial samples")
     recompute: int = setting(3, at_least=0, meaning="stored repetitions to compute again, of each experiment")
-
-    def check(self) -> None:
-        """Refuse repeated values."""
-        each_once("rho", self.rho)
-        each_once("n", self.n)
 
     def data(self) -> BiGaussian:
         """D."""

@@ -18,7 +18,7 @@ from ..figures import style, trajectories
 from ..settings import setting
 from ..studies import curvature
 from ..wording import number
-from .base import Chapter, each_once
+from .base import Chapter
 from .points import OnBigaussian
 
 
@@ -42,8 +42,7 @@ class ConvergenceParameters(OnBigaussian):
     seed: int = setting(456, at_least=0, meaning="seed of the samples; 456 is the authors' initial sample")
 
     def check(self) -> None:
-        """Refuse what no single parameter shows."""
-        each_once("beyond", self.beyond)
+        """Refuse more landmarks than points."""
         self.at_most_N("n")
 
     def within(self) -> dict[str, nl.Kernel]:

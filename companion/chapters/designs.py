@@ -19,7 +19,7 @@ import nystrom_lib as nl
 from ..experiments.outcome import Array
 from ..figures import style
 from ..settings import Settings, setting
-from .base import Chapter, each_once
+from .base import Chapter
 
 #: The two objectives, by what the chapter calls a descent on them, and their methods of find_landmarks.
 OBJECTIVES: Mapping[str, Any] = {"descent on R": nl.RadialSKD, "descent on trace error": nl.TraceError}
@@ -47,11 +47,6 @@ class DesignsParameters(Settings):
     steps: int = setting(300, at_least=1, at_most=10**6, meaning="steps of each descent on the sphere")
     shown: int = setting(40, at_least=2, at_most=500, meaning="landmarks in the picture of the globe")
     seed: int = setting(7, at_least=0, meaning="seed of the points on the sphere and of the starts there")
-
-    def check(self) -> None:
-        """Refuse repeated values."""
-        each_once("n", self.n)
-        each_once("sphere_n", self.sphere_n)
 
 
 CHAPTER = Chapter(

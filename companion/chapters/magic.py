@@ -19,7 +19,7 @@ from ..results import summary
 from ..results.table import Results
 from ..settings import Settings, setting
 from ..wording import WRITTEN, percent
-from .base import Chapter, each_once
+from .base import Chapter
 
 #: The number of observations without the 115 duplicates.
 ALL = 18_905
@@ -36,6 +36,7 @@ class MagicParameters(Settings):
     n: tuple[int, ...] = setting(values(4, "n"), at_least=1, meaning="numbers of landmark points")
     iterations: tuple[int, ...] = setting(
         values(4, "descent.iterations"),
+        repeats=True,
         at_least=1,
         at_most=10**6,
         meaning="number of steps T for each n, or one for all",
@@ -47,8 +48,7 @@ class MagicParameters(Settings):
     recompute: int = setting(2, at_least=0, meaning="stored repetitions to compute again, of each experiment")
 
     def check(self) -> None:
-        """Refuse repeated values, and lists of different lengths."""
-        each_once("n", self.n)
+        """Refuse lists of different lengths."""
         if len(self.iterations) not in (1, len(self.n)):
             allowed = f"it must have one value, or as many as n, which is {list(self.n)}."
             raise ConfigurationError("iterations", f"is {list(self.iterations)}; {allowed}")

@@ -29,7 +29,7 @@ from ..results.table import Results
 from ..settings import setting
 from ..studies import beyond as studies
 from ..wording import SYMBOLS
-from .base import Chapter, each_once
+from .base import Chapter
 from .on_problems import ALL, SMOKE, OnProblems
 
 OBJECTIVES = {"radial": "radial SKD", "weighted": "weighted SKD", "trace": "trace error"}
@@ -55,10 +55,7 @@ class ObjectivesParameters(OnProblems):
     draws: int = setting(3, at_least=1, at_most=100, meaning="repetitions of what has no stored results")
 
     def check(self) -> None:
-        """Refuse repeated values, and more steps between records than there are."""
-        super().check()
-        each_once("drawn", self.drawn)
-        each_once("exact", self.exact)
+        """Refuse more steps between records than there are."""
         if self.every > self.steps:
             raise ConfigurationError("every", f"is {self.every}; it must be at most steps = {self.steps}.")
 

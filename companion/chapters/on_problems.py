@@ -9,7 +9,6 @@ from ..experiments.config import Experiment
 from ..experiments.paper import SEED
 from ..experiments.problems import PROBLEMS, M, Problem, descent_by, tried
 from ..settings import Settings, setting
-from .base import each_once
 
 ALL = tuple(PROBLEMS)
 #: The problems of which repetitions are computed again in every build; these take a second or two.
@@ -29,10 +28,6 @@ class OnProblems(Settings):
     iterations: int | None = setting(None, at_least=1, meaning="steps of a descent; null for the library's default")
     seed: int = setting(SEED, at_least=0, meaning="seed of the samples and of the batches")
     recompute: int = setting(1, at_least=0, meaning="stored repetitions to compute again, of some experiments")
-
-    def check(self) -> None:
-        """Refuse repeated problems."""
-        each_once("problems", self.problems)
 
     def posed(self) -> list[Problem]:
         """The problems."""

@@ -15,7 +15,7 @@ import nystrom_lib as nl
 from ..experiments.outcome import Array
 from ..figures import style
 from ..settings import setting
-from .base import Chapter, each_once
+from .base import Chapter
 from .points import OnBigaussian, number_of_points
 
 
@@ -33,8 +33,7 @@ class RadialSKDParameters(OnBigaussian):
     seed: int = setting(456, at_least=0, meaning="seed of the samples")
 
     def check(self) -> None:
-        """Refuse what no single parameter shows."""
-        each_once("check_rhos", self.check_rhos)
+        """Refuse more landmarks than points."""
         self.at_most_N("n", "gradient_n", "check_N")
 
     def step(self, sample: Array) -> float:

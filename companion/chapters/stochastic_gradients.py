@@ -19,7 +19,7 @@ from ..experiments.outcome import Array
 from ..experiments.paper import value
 from ..figures import style, trajectories
 from ..settings import setting
-from .base import Chapter, each_once
+from .base import Chapter
 from .points import OnBigaussian, number_of_points
 
 
@@ -47,8 +47,6 @@ class StochasticParameters(OnBigaussian):
 
     def check(self) -> None:
         """Refuse what no single parameter shows."""
-        for name in ("batch_sizes", "sizes", "cost_Ns"):
-            each_once(name, getattr(self, name))
         self.at_most_N("n")
         if len(self.cost_Ns) < 2:
             raise ConfigurationError("cost_Ns", f"is {list(self.cost_Ns)}; a slope needs two or more.")

@@ -47,7 +47,7 @@ class Experiment(Settings):
     m: int = setting(1, at_least=1, at_most=10**6)  #: the number of repetitions
     seed: int = setting(0, at_least=0, at_most=2**63 - 1)  #: every draw of repetition j follows from this seed and j
     initial: InitialSample = setting(Uniform(), slot=INITIAL_SAMPLES)
-    norms: tuple[str, ...] = setting(NORMS, choices=NORMS)  #: in which K − K̂(S) is measured
+    norms: tuple[str, ...] = setting(NORMS, choices=NORMS, repeats=True)  #: in which K − K̂(S) is measured
     factors: bool = True  #: divide by the best rank-n error, Eq. (8); it costs O(N³) in the last two norms
     constant: bool = True  #: add ‖K‖_F² to R, Eq. (3); it costs O(N²), once
     record: Record = field(default=Record())
