@@ -37,6 +37,6 @@ def top_eigenvalues(product: Callable[[Array], Array], N: int, count: int) -> Ar
     try:
         values = eigsh(operator, k=count, which="LA", v0=start, ncv=basis, tol=1e-7, return_eigenvectors=False)
     except ArpackNoConvergence:
-        raise ValueError("The Lanczos iteration does not converge: kernel must be positive semi-definite.") from None
+        raise ValueError("The Lanczos iteration fails: the kernel matrix must be positive semi-definite.") from None
     ordered: Array = np.sort(values)[::-1]
     return ordered

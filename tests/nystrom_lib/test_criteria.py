@@ -231,6 +231,13 @@ def test_tails_far_below_rounding() -> None:
         assert getattr(best, norm) == pytest.approx(getattr(exact, norm), rel=0.02), norm
 
 
+def test_a_matrix_that_is_not_positive_semidefinite() -> None:
+    """Catches ARPACK's own exception."""
+    X, kernel = np.random.default_rng(0).normal(size=(50, 2)), nl.Gaussian(1.0)
+    with pytest.raises(ValueError, match="the kernel matrix must be positive semi-definite"):
+        nl.nystrom_errors(kernel, X, X[:5], "spectral", matrix=-kernel.matrix(X), precision="double")
+
+
 def test_norms_far_below_rounding() -> None:
     """Catches Frobenius and spectral norms of rounding errors only, far above the trace norm, and huge factors."""
     copies = np.repeat(np.linspace(0.0, 2.0, 3), 20)[:, None]
