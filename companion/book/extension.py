@@ -3,17 +3,14 @@
 Markdown pages are templates filled with numbers from stored results (:mod:`.numbers`). Formulas, theorems and figures
 keep the paper's numbers: ``eq-5`` is Eq. (5), ``thm-2-1`` is Theorem 2.1, and ``figure-2`` says besides its own number
 that it is the paper's Figure 2. ``{equation-links} 5`` is the line below Eq. (5). The rest serves the pages of the
-library, the search and the repository's own address.
+library and the repository's own address.
 """
 
 from __future__ import annotations
 
-import html
 import inspect
 import os
 import re
-import subprocess
-import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ForwardRef
 
@@ -26,7 +23,6 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import ReferenceRole, SphinxDirective
 from sphinx.util.inspect import stringify_signature
 
-from ..checkout import ROOT
 from . import equations, numbers
 from .lightening import lighten
 from .stacking import stack
@@ -112,7 +108,6 @@ def number_as_the_paper(app: Sphinx, env: BuildEnvironment) -> list[str]:
 _STYLE = NapoleonConfig(napoleon_use_param=False, napoleon_use_rtype=False)
 #: "Eq. (5)", "Eq. (11) and (12)", "Eq. (10)–(13)".
 _EQUATIONS = re.compile(r"Eq\. \(\d+\)(?:(?:, | and | to |–)\(\d+\))*")
-_SUBSCRIPT = re.compile(r"(?:(?<=\b[A-Za-z])|(?<=‖))_(tr|sp|F|S|k)(?![A-Za-z_])")
 
 
 class Docstring(NumpyDocstring):
@@ -157,33 +152,13 @@ def _written(annotation: Any) -> Any:
 
 def leave_types(app: Sphinx, env: Any, node: Any, content: nodes.Node) -> nodes.Node | None:
     """A type of a signature that is documented elsewhere, such as NumPy's, is no link."""
-    return content if _is_inside(node, addnodes.desc_signature) else None
-
-
-def _is_inside(node: nodes.Node, *kinds: type[nodes.Node]) -> bool:
     while (node := node.parent) is not None:
-        if isinstance(node, kinds):
-            return True
-    return False
+        if isinstance(node, addnodes.desc_signature):
+            return content
+    return None
 
 
-# -- prose and cells -------------------------------------------------------------------------------------------
-
-_VERBATIM = (nodes.literal, nodes.FixedTextElement, nodes.math, nodes.math_block, nodes.raw)
-
-
-class Subscripts(SphinxPostTransform):
-    """Subscripts in prose such as "c_S", but not in code and formulas."""
-
-    default_priority = 900
-
-    def run(self, **_: Any) -> None:
-        """Replace each text by its pieces."""
-        for text in list(self.document.findall(nodes.Text)):
-            pieces = _SUBSCRIPT.split(text)
-            if len(pieces) > 1 and not _is_inside(text, *_VERBATIM):
-                low = [nodes.subscript("", piece) if k % 2 else nodes.Text(piece) for k, piece in enumerate(pieces)]
-                text.parent.replace(text, low)
+# -- cells -----------------------------------------------------------------------------------------------------
 
 
 class CodeBelow(SphinxPostTransform):
@@ -205,17 +180,9 @@ class CodeBelow(SphinxPostTransform):
 
 
 def own_repository() -> str | None:
-    """The address of this checkout's repository on GitHub, as CI or git's origin gives it."""
+    """The address of the repository that CI builds the book of."""
     server, name = os.environ.get("GITHUB_SERVER_URL"), os.environ.get("GITHUB_REPOSITORY")
-    if server and name:
-        return f"{server}/{name}"
-    command = ["git", "-C", str(ROOT), "remote", "get-url", "origin"]
-    try:
-        origin = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False).stdout.strip()
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    match = re.fullmatch(r"(?:https://|ssh://git@|git@)github\.com[:/]([\w.-]+/[\w.-]+?)(?:\.git)?/?", origin)
-    return f"https://github.com/{match[1]}" if match else None
+    return f"{server}/{name}" if server and name else None
 
 
 def use_own_repository(app: Sphinx, config: Config) -> None:
@@ -225,44 +192,6 @@ def use_own_repository(app: Sphinx, config: Config) -> None:
     options["repository_url"] = url or ""
     if url is None:
         options.update(use_repository_button=False, launch_buttons={})
-
-
-#: Markup of formulas.
-_FORMULA = re.compile(r"\\[A-Za-z]+ ?|[{}]")
-
-
-def describe(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None) -> None:
-    """A page's title and first words for search engines and previews of links."""
-    if doctree is None:
-        return
-    # a paragraph of the page's own text, not one in a table or a box
-    plain = (p.astext() for p in doctree.findall(nodes.paragraph) if isinstance(p.parent, nodes.section))
-    words = _FORMULA.sub("", next(plain, app.config.html_title or app.config.project))
-    words = html.escape(textwrap.shorten(words, 200, placeholder=" …"))
-    title = html.escape(html.unescape(re.sub(r"<[^>]+>", "", context["title"])))
-    tags = [
-        context.get("metatags", ""),
-        f'<meta name="description" content="{words}" />',
-        f'<meta property="og:title" content="{title}" />',
-        f'<meta property="og:description" content="{words}" />',
-    ]
-    context["metatags"] = "\n".join(tags)
-
-
-def search_prose(app: Sphinx) -> None:
-    """Keep code out of the search index: most words of folded cells are in every chapter."""
-    builder: Any = app.builder
-    index = getattr(builder, "index_page", None)
-    if index is None:
-        return
-
-    def index_page(page: str, doctree: nodes.document, title: str) -> None:
-        prose = doctree.deepcopy()
-        for block in list(prose.findall(nodes.literal_block)):
-            block.parent.remove(block)
-        index(page, prose, title)
-
-    builder.index_page = index_page
 
 
 def _lighten(app: Sphinx, exception: Exception | None) -> None:
@@ -276,15 +205,12 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.setup_extension("sphinx.ext.autodoc")
     app.add_directive("equation-links", EquationLinks)
     app.add_role("playground", PlaygroundLink())
-    for transform in (CodeBelow, Subscripts):
-        app.add_post_transform(transform)
+    app.add_post_transform(CodeBelow)
     app.connect("config-inited", use_own_repository)
     app.connect("builder-inited", fill_pages)
-    app.connect("builder-inited", search_prose)
     app.connect("autodoc-process-docstring", process_docstring)
     app.connect("autodoc-process-signature", process_signature)
     app.connect("missing-reference", leave_types)
-    app.connect("html-page-context", describe)
     # after Sphinx's own numbering, which answers the same event
     app.connect("env-get-updated", number_as_the_paper, priority=900)
     app.connect("build-finished", _lighten)

@@ -1,7 +1,7 @@
 """Remove from the built book what the theme adds and no page needs.
 
 The theme draws about fifteen icons with a script of 1.5 MB and two fonts. Here each icon's outline is copied from that
-script into the pages as SVG, and the script is deleted, together with source maps.
+script into the pages as SVG, and the script is deleted.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ _ICON = re.compile(r'<(i|span) class="([^"]*\bfa-[^"]*)"([^>]*)>\s*</\1>')
 _FAMILIES = {"fa", "fas", "far", "fab", "fa-solid", "fa-regular", "fa-brands"}
 _SIZES = {"fa-lg"}
 _RETIRED_ROLE = re.compile(r' role="doc-biblioentry"')  # docutils still writes it; ARIA has retired it
-_SOURCE_MAP = re.compile(r"(//|/\*)# sourceMappingURL=\S+\.map(\*/)?\s*$")
 
 
 def lighten(html: Path) -> None:
@@ -29,12 +28,6 @@ def lighten(html: Path) -> None:
             text = _RETIRED_ROLE.sub(' role="listitem"', _LOADS_IT.sub("", text))
             page.write_text(with_icons(text, outlines), encoding="utf-8")
         script.unlink()
-    for path in html.rglob("*.map"):
-        path.unlink()
-        described = path.with_suffix("")
-        if described.is_file():
-            text = described.read_text(encoding="utf-8")
-            described.write_text(_SOURCE_MAP.sub("", text), encoding="utf-8")
 
 
 def with_icons(page: str, outlines: str) -> str:
