@@ -12,7 +12,7 @@ import click
 from ..checkout import RESULTS, WORK
 from ..errors import Interrupted
 from ..wording import duration
-from .base import DASK, JOBS, Command, folder_option, matching, table, tell
+from .base import DASK, JOBS, Command, folder_option, matching, tell
 
 if TYPE_CHECKING:
     from ..experiments.config import Experiment
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 NAMES = click.argument("names", nargs=-1)
 OUT = folder_option("--out", "The folder for the results (default: the project's).")
 STORE = folder_option("--work", "The folder for finished repetitions (default: .cache of the project).")
-LIST = click.option("--list", "only_list", is_flag=True, help="List the experiments and stop.")
 
 
 @click.group("reproduce", short_help="recompute all stored results at full scale")
@@ -30,7 +29,6 @@ def reproduce() -> None:
 
     \b
     Examples:
-      nystrom reproduce paper --list
       nystrom reproduce paper figure-1 'figure-2*'
       nystrom reproduce beyond 'digits.*'
       nystrom reproduce arena --long 2
@@ -43,10 +41,7 @@ def reproduce() -> None:
 @STORE
 @JOBS
 @DASK
-@LIST
-def paper(
-    names: tuple[str, ...], out: Path | None, work: Path | None, jobs: int | None, dask: str | None, only_list: bool
-) -> None:
+def paper(names: tuple[str, ...], out: Path | None, work: Path | None, jobs: int | None, dask: str | None) -> None:
     """Compute the paper's experiments (Figures 1 to 5).
 
     Figure 5 uses a labelled stand-in where the MiniBooNE data are not available
@@ -54,8 +49,7 @@ def paper(
     """
     from ..experiments.paper import PAPER
 
-    wanted = _wanted(names, PAPER, only_list)
-    _compute(wanted, out or RESULTS, work or WORK / "paper", threads=jobs, cluster=dask)
+    _compute(names, PAPER, out or RESULTS, work or WORK / "paper", threads=jobs, cluster=dask)
 
 
 @reproduce.command("beyond", cls=Command, short_help="the experiments beyond the paper")
@@ -63,13 +57,11 @@ def paper(
 @OUT
 @STORE
 @JOBS
-@LIST
-def beyond(names: tuple[str, ...], out: Path | None, work: Path | None, jobs: int | None, only_list: bool) -> None:
+def beyond(names: tuple[str, ...], out: Path | None, work: Path | None, jobs: int | None) -> None:
     """Compute the experiments beyond the paper."""
     from ..experiments.problems import BEYOND
 
-    wanted, out = _wanted(names, BEYOND, only_list), out or RESULTS / "beyond"
-    _compute(wanted, out, work or WORK / "beyond", threads=jobs)
+    _compute(names, BEYOND, out or RESULTS / "beyond", work or WORK / "beyond", threads=jobs)
 
 
 @reproduce.command("arena", cls=Command, short_help="all methods against the clock on eight problems")
@@ -80,8 +72,7 @@ def beyond(names: tuple[str, ...], out: Path | None, work: Path | None, jobs: in
 )  # fmt: skip
 @OUT
 @STORE
-@click.option("--most", type=click.IntRange(100), metavar="N", help="Use at most N points, for a first look.")
-def arena(names: tuple[str, ...], few: int, out: Path | None, work: Path | None, most: int | None) -> None:
+def arena(names: tuple[str, ...], few: int, out: Path | None, work: Path | None) -> None:
     """Time all methods of choosing landmarks, scikit-learn's included, at 0.1, 0.3, 1, 3 and 10 s.
 
     Trials run one at a time: all eight problems take an hour, or twenty minutes with --long 2. More repetitions than
@@ -92,34 +83,25 @@ def arena(names: tuple[str, ...], few: int, out: Path | None, work: Path | None,
 
     problems = matching(names, PROBLEMS, "problem")
     out, work = out or RESULTS / "beyond", work or WORK / "arena"
-    began, terms = time.monotonic(), running.Terms(most)
+    began = time.monotonic()
     budgets = {seconds: few if seconds > 1.0 else running.REPETITIONS for seconds in running.BUDGETS}
-    wanted = list(running.trials(problems, budgets))
     try:
-        trials = running.hold(wanted, work, terms)
+        trials = running.hold(list(running.trials(problems, budgets)), work)
     except KeyboardInterrupt:
         raise Interrupted(f"Stopped: finished trials are in {work}; the same command continues.") from None
     path = running.save(trials, out / "arena.json")
     click.echo(f"{len(trials):,} trials in {duration(time.monotonic() - began)}: {path}")
 
 
-def _wanted(names: tuple[str, ...], known: Mapping[str, Experiment], only_list: bool) -> dict[str, Experiment]:
-    wanted = {name: known[name] for name in matching(names, known, "experiment")}
-    if only_list:
-        rows = [[name, each.data.kind, str(each.n), str(each.m)] for name, each in wanted.items()]
-        click.echo(table(["experiment", "data", "n", "repetitions"], rows, right=[2, 3]))
-        raise click.exceptions.Exit
-    return wanted
-
-
-def _compute(wanted: dict[str, Experiment], out: Path, work: Path, **how: Any) -> None:
+def _compute(names: tuple[str, ...], known: Mapping[str, Experiment], out: Path, work: Path, **how: Any) -> None:
     from ..running.runner import run
 
+    wanted = matching(names, known, "experiment")
     began = time.monotonic()
-    for done, (name, experiment) in enumerate(wanted.items()):
+    for done, name in enumerate(wanted):
         tell(f"{name} ({done + 1} of {len(wanted)})")
         try:
-            run(experiment, work, **how).save(out / f"{name}.parquet")
+            run(known[name], work, **how).save(out / f"{name}.parquet")
         except KeyboardInterrupt:
             raise Interrupted(
                 f"Stopped: {done} of {len(wanted)} experiments are saved in {out}; "

@@ -52,13 +52,6 @@ def test_which_repetitions_are_verified() -> None:
     assert some_of(there, 99) == there
 
 
-def test_reproduce_lists_the_experiments(tmp_path: Path) -> None:
-    said = fine(call("reproduce", "paper", "--list", cwd=tmp_path))
-    assert [line.split()[0] for line in said.splitlines()[2:]] == list(PAPER)
-    said = fine(call("reproduce", "paper", "--list", "figure-2*", "figure-1", cwd=tmp_path))
-    assert len(said.splitlines()) == 2 + 7
-
-
 def test_reproduce_computes_stores_and_does_not_compute_again(tmp_path: Path) -> None:
     words = ["reproduce", "paper", "figure-1", "--out", "out", "--work", "work"]
     assert "1 experiments" in fine(call(*words, cwd=tmp_path))
