@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +10,6 @@ from nbformat import NotebookNode
 
 from ..atomic_write import write_text
 
-#: Identifiers as nbformat generates them.
-_RANDOM = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){0,3}(-[0-9a-f]{12})?|[0-9a-f]{32}")
 _LANGUAGE = {"name": "python", "file_extension": ".py", "mimetype": "text/x-python", "pygments_lexer": "ipython3"}
 _KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 #: papermill's tag on the cell that it writes beside a cell that failed, and on that with the parameters of a run.
@@ -42,19 +39,17 @@ def clean(notebook: NotebookNode) -> NotebookNode:
     for key in ("papermill", "widgets"):
         notebook.metadata.pop(key, None)
     notebook.metadata.update(kernelspec=dict(_KERNEL), language_info=dict(_LANGUAGE))
-    for number, cell in enumerate(notebook.cells, start=1):
-        _clean_cell(cell, number)
+    for cell in notebook.cells:
+        _clean_cell(cell)
     return notebook
 
 
-def _clean_cell(cell: NotebookNode, number: int) -> None:
+def _clean_cell(cell: NotebookNode) -> None:
     for key in ("papermill", "execution", "ExecuteTime", "collapsed", "scrolled"):
         cell.metadata.pop(key, None)
     if INJECTED in tags(cell):
         cell.id = INJECTED
         cell.metadata.tags = [INJECTED, "remove-cell"]
-    elif _RANDOM.fullmatch(cell.get("id", "0" * 8)):
-        cell.id = f"cell-{number:02d}"
     if not tags(cell):
         cell.metadata.pop("tags", None)
     for output in cell.get("outputs", []):

@@ -21,8 +21,11 @@ from .clean import clean, notebook_text, read_notebook, tags, write_notebook
 from .execute import run_notebook
 
 
-def refresh(this: Chapter) -> list[int]:
-    """Execute the notebook of a chapter, write it if anything but times changed, and number the cells that did."""
+def refresh(this: Chapter) -> tuple[bool, list[int]]:
+    """Execute the notebook of a chapter, write it if anything but times changed, and number the cells that did.
+
+    A cell that was only deleted leaves a gap in the execution counts, by which it is noticed.
+    """
     before, text = read_notebook(this.path), this.path.read_text(encoding="utf-8")
     with tempfile.TemporaryDirectory(prefix="nystrom-") as scratch:
         draft = dataclasses.replace(this, folder=Path(scratch))
@@ -35,9 +38,11 @@ def refresh(this: Chapter) -> list[int]:
         after = run_notebook(draft, this.parameters(), target, cwd=this.folder)
     pairs = enumerate(zip(before.cells, after.cells, strict=True), start=1)
     changed = [number for number, (old, new) in pairs if _compared(old, new) != _compared(new, new)]
-    if changed or text != notebook_text(clean(before)):
+    counts = [[cell.get("execution_count") for cell in each.cells] for each in (before, after)]
+    renewed = bool(changed) or counts[0] != counts[1] or text != notebook_text(clean(before))
+    if renewed:
         write_notebook(after, this.path)
-    return changed
+    return renewed, changed
 
 
 def _compared(cell: NotebookNode, renewed: NotebookNode) -> list[object]:
@@ -55,13 +60,13 @@ def main(names: tuple[str, ...]) -> None:
     failed = False
     for this in [chapter(name) for name in names] or CHAPTERS.values():
         try:
-            changed = refresh(this)
+            renewed, changed = refresh(this)
         except CompanionError as error:
             failed = True
             click.echo(f"{this.file}: left as it was. {error}", err=True)
             continue
-        cells = ", ".join(map(str, changed))
-        click.echo(f"{this.file}: {f'renewed, cells {cells} changed' if changed else 'up to date'}")
+        cells = f", cells {', '.join(map(str, changed))} changed" if changed else ""
+        click.echo(f"{this.file}: {'renewed' if renewed else 'up to date'}{cells}")
     sys.exit(failed)
 
 
