@@ -241,7 +241,9 @@ def _save(optimised: Optimised, out: Path) -> dict[str, Path]:
         saved = {"landmarks": out, "record": optimised.save(out)}
     except OSError as error:
         click.echo(optimised.frame().to_csv(index=False), nl=False)
-        raise CompanionError(f"{out} cannot be written ({error.strerror}); the landmarks are printed above.") from error
+        raise CompanionError(
+            f"{out} or its record cannot be written ({error.strerror}); the landmarks are printed above."
+        ) from error
     if optimised.stopped:
         return saved
     from ..figures.own_data import report

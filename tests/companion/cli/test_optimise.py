@@ -16,7 +16,7 @@ import pytest
 
 import nystrom_lib as nl
 from companion.experiments.components import File
-from tests.disks import read_only
+from tests.disks import disk, read_only
 
 from .conftest import call, fine, refused
 
@@ -119,6 +119,17 @@ def mine(folder: Path, rows: int = 60) -> Path:
 
 
 QUICK = ["-n", 3, "--rho", 1, "--iterations", 20]
+
+
+def test_a_full_disk_loses_no_landmarks(tmp_path: Path) -> None:
+    """It takes the landmarks but not their record."""
+    mine(tmp_path)
+    with disk(tmp_path / "disk", "size=4k") as place:
+        done = call("optimise", "a.csv", "-o", "disk/x.npy", *QUICK, cwd=tmp_path)
+        said = refused(done, 1)
+        assert [each.name for each in place.iterdir()] == ["x.npy"]
+    assert "disk/x.npy or its record cannot be written (No space left on device); the landmarks are printed" in said
+    assert done.stdout.startswith("x,y\n") and done.stdout.count("\n") == 4
 
 
 def test_the_data_are_never_written_over(tmp_path: Path) -> None:
