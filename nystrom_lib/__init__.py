@@ -35,9 +35,10 @@ from .kernels import (
     radial_kernel,
 )
 from .landmarks.bounds import best_error_bound
-from .landmarks.find import Landmarks, find_landmarks, warm_up
+from .landmarks.find import find_landmarks, warm_up
 from .landmarks.objectives import LocalTraceError, PredictionError, RadialSKD, TraceError, WeightedSKD
 from .landmarks.saved import load_landmarks
+from .landmarks.search import Landmarks
 from .landmarks.starts import initial_sample, uniform_sample
 from .landmarks.steps import LBFGS, Adam, FixedStep, Momentum
 from .lipschitz import lipschitz_bound

@@ -14,7 +14,7 @@ from ._sums import middle
 from ._threads import ParallelLoop, available_threads, thread_pool
 from ._validation import Array, as_writable
 from .approximation import NystromApproximation
-from .kernels import Kernel, require
+from .kernels import Kernel
 
 Indices = NDArray[np.int64]
 
@@ -24,15 +24,6 @@ _NUMBERS = 2**21  # contributions to a gradient that are kept at a time
 _TREE = 5  # up to this many coordinates a k-d tree is faster than comparing all landmarks
 _LEAF = 32  # landmarks in a leaf of that tree: about as many as there are neighbours
 _SPREAD = 2**15  # from this many landmarks on, points are sorted first so that the cache holds what the next one reads
-
-
-def radial(kernel: Kernel) -> Kernel:
-    """Refuse a kernel that is not radial."""
-    if not require(kernel).radial:
-        raise ValueError(
-            f"kernel is {kernel!r}; it must be radial: under a dot product the nearest landmarks mean nothing."
-        )
-    return kernel
 
 
 def residuals_from_nearest(kernel: Kernel, sample: Array, points: Array, neighbours: int = NEIGHBOURS) -> Array:

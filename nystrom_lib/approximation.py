@@ -20,8 +20,6 @@ from ._threads import limit_blas_threads, thread_pool
 from ._validation import Array, as_writable
 from .kernels import Kernel, require
 
-__all__ = ["NystromApproximation", "nystrom_from_columns"]
-
 _PART = 2e9  # multiplications between two checks for Ctrl-C: about a second
 _COPIES = 4  # matrices of the size of K_S in memory while it is factored
 

@@ -13,8 +13,6 @@ from ._validation import Array
 from .kernels import LARGEST_RHO
 from .sources import Source, open_data
 
-__all__ = ["median_rho"]
-
 _MAX_POINTS = 1_000  # their pairwise distances are computed
 
 # Key of a random stream that nothing else draws from. Do not change it: results depend on it.

@@ -15,17 +15,15 @@ from numpy.typing import ArrayLike, NDArray
 from . import _sums
 from . import _validation as check
 from ._core import pairs, precise, profiles
-from ._local import radial, residuals_from_nearest
+from ._local import residuals_from_nearest
 from ._spectrum import largest_eigenvalue, symmetric_product, top_eigenvalues
 from ._threads import call, limit_blas_threads, thread_pool
 from ._validation import Array
 from .approximation import NystromApproximation, _diagonal
 from .estimates import Estimate, mean_of
-from .kernels import Kernel, require
+from .kernels import Kernel, require, require_radial
 from .radial_skd import validate_arguments
 from .sources import Source, open_data
-
-__all__ = ["Errors", "Factors", "approximation_factors", "best_rank_errors", "nystrom_errors"]
 
 T = TypeVar("T")
 ALL = ("trace", "frobenius", "spectral")
@@ -153,7 +151,7 @@ def nystrom_errors(
     source = open_data(data)
     sample = check.float_points("sample", sample, dimension=source.d)
     if neighbours is not None:
-        radial(kernel)
+        require_radial(kernel)
         neighbours = check.integer("neighbours", neighbours, least=1)
         if precision == "extended":
             raise ValueError("precision is 'extended'; with neighbours it must be 'double' or 'auto'.")

@@ -14,14 +14,6 @@ from ._validation import Array
 from .kernels import Kernel
 from .radial_skd import validate_arguments
 
-__all__ = [
-    "hessian_vector_product",
-    "largest_hessian_eigenvalue",
-    "radial_skd_gradient",
-    "radial_skd_hessian",
-    "skd_coefficient_gradient",
-]
-
 
 @check.finite_result
 def radial_skd_gradient(kernel: Kernel, data: ArrayLike, sample: ArrayLike) -> Array:

@@ -23,8 +23,6 @@ from .landmarks.steps import LBFGS, FixedStep, StepRule
 from .radial_skd import validate_arguments
 from .stochastic import LARGEST_BATCH
 
-__all__ = ["Descent", "DescentError", "descend", "gradient_descent", "stochastic_gradient_descent"]
-
 _CHUNK = 1e8  # products of coordinates between two calls of progress or checks for Ctrl-C: a few hundredths of a second
 _READINGS = 50  # the clock is read at least this often in a budget of seconds,
 _MIN_INTERVAL = 5e-4  # but not again within this many seconds

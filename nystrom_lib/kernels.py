@@ -23,19 +23,6 @@ from ._core import pairs, profiles
 from ._threads import thread_pool
 from ._validation import Array, as_writable
 
-__all__ = [
-    "Constants",
-    "CustomKernel",
-    "Gaussian",
-    "Kernel",
-    "Matern",
-    "Polynomial",
-    "RationalQuadratic",
-    "dot_product_kernel",
-    "radial_kernel",
-]
-
-
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -668,5 +655,13 @@ def dot_product_kernel(
 def require(kernel: Any) -> Kernel:
     """Validate that an argument is a kernel."""
     check.instance("kernel", kernel, Kernel, "a kernel of nystrom_lib, such as Gaussian(rho=1.0)")
+    known: Kernel = kernel
+    return known
+
+
+def require_radial(kernel: Any) -> Kernel:
+    """Validate that an argument is a radial kernel."""
+    if not require(kernel).radial:
+        raise ValueError(f"kernel is {kernel!r}; it must be radial, a function of the distance.")
     known: Kernel = kernel
     return known

@@ -11,8 +11,6 @@ from . import _sums
 from . import _validation as check
 from .kernels import Kernel, require
 
-__all__ = ["LipschitzBound", "lipschitz_bound"]
-
 
 @dataclass(frozen=True)
 class LipschitzBound:

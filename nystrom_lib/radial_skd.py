@@ -12,8 +12,6 @@ from ._sums import PairSums
 from ._validation import Array
 from .kernels import Kernel, require
 
-__all__ = ["radial_skd", "skd_coefficient", "squared_frobenius_norm"]
-
 
 def validate_arguments(kernel: Kernel, data: ArrayLike, sample: ArrayLike) -> tuple[Kernel, NDArray[Any], Array]:
     """Validate the three arguments that most functions have in common."""

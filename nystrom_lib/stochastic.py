@@ -16,13 +16,6 @@ from ._validation import Array
 from .kernels import Kernel
 from .radial_skd import validate_arguments
 
-__all__ = [
-    "estimates",
-    "four_sample_gradient",
-    "one_sample_gradient",
-    "two_sample_gradient",
-]
-
 LARGEST_BATCH = 10**8  #: largest number of indices in a batch
 
 

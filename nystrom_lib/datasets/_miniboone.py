@@ -162,8 +162,9 @@ def miniboone_sample(path: str | os.PathLike[str] | None = None, *, standardise:
 def fetch_miniboone(*, url: str = URL, sha256: str = SHA256) -> Path:
     """Fetch the MiniBooNE data from the UCI repository into the cache.
 
-    The text is unpacked and its sha256 checked before it is moved into the cache (an atomic write), and a failed
-    transfer is tried again. If the right file is in the cache, the network is not used. Needs pooch.
+    The text is unpacked and its sha256 checked before it is moved into the cache (an atomic write). A failed transfer
+    is tried again; if every attempt failed, :class:`FetchError` is raised. If the right file is in the cache, the
+    network is not used. Needs pooch.
 
     Parameters
     ----------
@@ -176,11 +177,6 @@ def fetch_miniboone(*, url: str = URL, sha256: str = SHA256) -> Path:
     -------
     pathlib.Path
         The text file in the cache, where `miniboone` finds it.
-
-    Raises
-    ------
-    FetchError
-        If every attempt failed.
 
     Examples
     --------

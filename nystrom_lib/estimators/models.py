@@ -22,7 +22,7 @@ from sklearn.utils.validation import (
 from .. import _validation as check
 from .._threads import limit_blas_threads
 from .._validation import Array
-from ..kernels import Gaussian, Kernel, Matern, RationalQuadratic
+from ..kernels import Gaussian, Kernel, Matern, RationalQuadratic, require_radial
 from ..landmarks.objectives.prediction_error import fit, predictions
 from ..landmarks.starts import kmeans
 from ..landmarks.supervised import CANDIDATE_STEPS, MAX_EXACT, RIDGES, START, STEPS, Fitting, Model, Points, squared
@@ -96,9 +96,7 @@ class _Predictor(BaseEstimator):  # type: ignore[misc]
             weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
             rows = np.flatnonzero(weights)
             X, Y, weights = X[rows], Y[rows], weights[rows] / weights[rows].mean()
-        self._kernel = KERNELS[self.kernel] if isinstance(self.kernel, str) else self.kernel
-        if not self._kernel.radial:
-            raise ValueError(f"kernel is {self.kernel!r}; it must be radial, a function of the distance.")
+        self._kernel = require_radial(KERNELS[self.kernel] if isinstance(self.kernel, str) else self.kernel)
         middle = np.average(X, axis=0, weights=weights)
         spread = np.sqrt(np.average(np.square(X - middle), axis=0, weights=weights))
         spread[~(spread > 1e-12 * np.abs(middle))] = 1.0

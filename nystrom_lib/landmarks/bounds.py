@@ -37,8 +37,6 @@ from ..criteria import best_rank_errors, residuals_of
 from ..kernels import Kernel, require
 from ..sources import Source, open_data
 
-__all__ = ["best_error_bound"]
-
 POINTS = 3_000  #: points whose eigenvalues are computed, in a second or two
 CERTIFIED = 100_000  #: up to this many points, the error of a sample is computed from all of them
 

@@ -23,8 +23,6 @@ from .starts import STARTS, initial_sample
 from .supervised import predicting
 from .tolerance import ToleranceSearch
 
-__all__ = ["Landmarks", "find_landmarks", "warm_up"]
-
 #: What ``method`` may be: the rule, an objective to descend on, or a method that chooses points.
 METHODS = ("auto", *OBJECTIVES, *STARTS)
 

@@ -17,8 +17,6 @@ from .._validation import Array
 from ..approximation import NystromApproximation
 from ..kernels import Gaussian, Kernel, Matern, Polynomial, RationalQuadratic
 
-__all__ = ["SavedLandmarks", "load_landmarks"]
-
 _KERNELS = {kind.__name__: kind for kind in (Gaussian, Matern, Polynomial, RationalQuadratic)}
 
 

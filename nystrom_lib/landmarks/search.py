@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -25,8 +25,6 @@ from .objectives import OBJECTIVES, Objective
 from .starts import STARTS, Drawn, Indices, at, rpcholesky
 from .step_size import choose_step
 from .steps import LBFGS, Adam, FixedStep, StepRule
-
-__all__ = ["Landmarks"]
 
 MIN_BATCH = 96  #: smallest batch: smaller ones are noisier and hardly faster
 CANDIDATES = 4  #: points per landmark, among which a descent on the trace error looks for its start
@@ -106,32 +104,30 @@ class Landmarks:
         return {**self.__dict__, "problem": None}
 
 
+@dataclass(eq=False)
 class Search:
     """One call of :func:`find_landmarks`, with a generator for each thing that is drawn."""
 
-    def __init__(
-        self,
-        kernel: Kernel,
-        data: NDArray[Any] | Source,
-        n: int,
-        rng: np.random.Generator,
-        *,
-        seconds: float | None,
-        iterations: int | None,
-        level: float,
-        progress: Callable[[int], object] | None,
-        watch: Callable[[float, float], object] | None,
-        began: float,
-    ) -> None:
-        self.kernel, self.n, self.level, self.progress, self.watch = kernel, n, level, progress, watch
-        self.seconds, self.iterations, self.began = seconds, iterations, began
-        self.share = 1.0  # of the usual number of steps
-        self.stopped = False  # whether the caller has ended a descent
+    kernel: Kernel
+    data: Any  #: points at hand; before, perhaps a source of more
+    n: int
+    rng: InitVar[np.random.Generator]
+    seconds: float | None
+    iterations: int | None
+    level: float
+    progress: Callable[[int], object] | None
+    watch: Callable[[float, float], object] | None
+    began: float
+    share: float = 1.0  #: of the usual number of steps
+    stopped: bool = False  #: whether the caller has ended a descent
+    reasons: list[str] = field(default_factory=list)
+    numbers: Indices | None = None  #: which rows of the source the data at hand are, if they are only a part
+
+    def __post_init__(self, rng: np.random.Generator) -> None:
         self.for_start, self.for_batches, self.for_exchanges, self.for_validation = rng.spawn(4)
-        self.reasons: list[str] = []
-        self.numbers: Indices | None = None  # which rows of the source the data at hand are, if they are only a part
-        self.data = self.at_hand(data, rng) if isinstance(data, Source) else data
-        self.source = open_data(self.data) if self.numbers is None else data
+        given = self.data
+        self.data = self.at_hand(given, rng) if isinstance(given, Source) else given
+        self.source = open_data(self.data) if self.numbers is None else given
 
     def at_hand(self, source: Source, rng: np.random.Generator) -> NDArray[Any]:
         """All points of a source, or as many as a descent can make use of."""

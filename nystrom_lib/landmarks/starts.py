@@ -26,8 +26,6 @@ from ..approximation import _diagonal
 from ..kernels import Gaussian, Kernel, require
 from .cholesky import PartialCholesky
 
-__all__ = ["STARTS", "initial_sample", "uniform_sample"]
-
 PAIRS = 400_000_000  #: pairs of points and seeds that k-means++ goes through at most
 SHARE = 10  #: data points for each seed, at least
 ITERATIONS = 100  #: of k-means, at most
@@ -340,12 +338,8 @@ def uniform_sample(data: ArrayLike, n: int, seed: Any = None) -> Array:
 
     Parameters
     ----------
-    data
-        The N points, a row each.
-    n
-        How many, from 1 to N.
-    seed
-        A whole number, a ``SeedSequence``, a ``Generator``, or None for fresh entropy.
+    data, n, seed
+        As in :func:`initial_sample`.
 
     Returns
     -------

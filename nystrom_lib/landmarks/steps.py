@@ -25,8 +25,6 @@ from .objectives import RadialSKD, TraceError
 from .objectives.base import EVERYTHING, Objective
 from .objectives.trace_error import TraceLoops
 
-__all__ = ["LBFGS", "Adam", "FixedStep", "Momentum", "StepRule"]
-
 LENGTH = 0.3  #: of Adam's first step, in units of the geometric mean of the kernel's width and the sample's spacing
 MAX_SPACINGS = 4_000  #: landmarks whose nearest neighbours are computed at most
 _TOO_LARGE = 1e150  # replaces a value that is not finite, so that the line search takes a shorter step

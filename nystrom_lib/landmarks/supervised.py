@@ -24,7 +24,7 @@ from scipy.optimize import minimize
 from .._threads import available_threads
 from .._validation import Array
 from ..descent import Budget, DescentError, independent_batches, run_descent
-from ..kernels import Kernel
+from ..kernels import Kernel, require_radial
 from .objectives.prediction_error import PredictionError, checked_targets, fit, predictions
 from .search import Landmarks, Search
 from .starts import STARTS, Drawn
@@ -320,8 +320,7 @@ def _indistinguishable(losses: Array, best: Array, margin: float) -> bool:
 def predicting(search: Search, targets: ArrayLike, start: str | ArrayLike) -> Landmarks:
     """Landmarks that predict targets; errors are shares of the targets' variance."""
     kernel, n = search.kernel, search.n
-    if not kernel.radial:
-        raise ValueError(f"kernel is {kernel!r}; it must be radial, a function of the distance.")
+    require_radial(kernel)
     Y = checked_targets(targets, len(search.source))
     Y = Y if search.numbers is None else Y[search.numbers]
     if isinstance(start, str):

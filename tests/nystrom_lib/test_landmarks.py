@@ -69,7 +69,7 @@ def test_every_descent_gains_with_every_kernel(kernel: str, method: str) -> None
     X, _ = cloud(3, 150, 1)
     K = pair(kernel)[0]
     if method == "local-trace" and not K.radial:
-        with pytest.raises(ValueError, match=r"^kernel is .*; it must be radial: "):
+        with pytest.raises(ValueError, match=r"^kernel is .*; it must be radial, "):
             nl.find_landmarks(K, X, 6, method=method)
         return
     found = find(K, X, 6, method=method, iterations=60)

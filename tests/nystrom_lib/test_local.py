@@ -89,7 +89,7 @@ def digests() -> dict[str, str]:
 @pytest.mark.parametrize(
     "kernel, neighbours, sentence",
     [
-        (nl.Polynomial(), 3, r"^kernel is .*; it must be radial: "),
+        (nl.Polynomial(), 3, r"^kernel is .*; it must be radial, "),
         (KERNEL, 0, r"^neighbours is 0; it must be at least 1\.$"),
     ],
 )

@@ -14,7 +14,7 @@ from ... import _validation as check
 from ..._core import profiles
 from ..._threads import limit_blas_threads
 from ..._validation import Array
-from ...kernels import Kernel
+from ...kernels import Kernel, require_radial
 from .base import Evaluate, Indices, Objective
 
 BLOCK = 2**22  #: kernel values in memory at a time
@@ -73,8 +73,7 @@ class PredictionError(Objective):
 
     def __init__(self, kernel: Kernel, data: ArrayLike, targets: ArrayLike, *, ridge: float) -> None:
         super().__init__(kernel, data)
-        if not self.kernel.radial:
-            raise ValueError(f"kernel is {kernel!r}; it must be radial, a function of the distance.")
+        require_radial(kernel)
         self.targets = checked_targets(targets, len(self.data))
         self.ridge = check.positive("ridge", ridge)
         self.weights: Array | None = None  #: of the points, in all sums

@@ -9,13 +9,13 @@ from numpy.typing import ArrayLike
 
 from ... import _validation as check
 from ..._core import profiles, trace
-from ..._local import NEIGHBOURS, LocalLoops, radial, search_cost
+from ..._local import NEIGHBOURS, LocalLoops, search_cost
 from ..._sums import middle
 from ..._threads import thread_pool
 from ..._validation import Array
 from ...approximation import check_factor_memory
 from ...criteria import nystrom_errors
-from ...kernels import Kernel
+from ...kernels import Kernel, require_radial
 from .base import Evaluate, Indices, Objective
 
 _CALL = 2e9  # multiplications of one compiled call, during which Ctrl-C has to wait: about a second
@@ -164,7 +164,7 @@ class LocalTraceError(Objective):
 
     def __init__(self, kernel: Kernel, data: ArrayLike, neighbours: int = NEIGHBOURS) -> None:
         super().__init__(kernel, data)
-        radial(self.kernel)
+        require_radial(kernel)
         self.neighbours = check.integer("neighbours", neighbours, least=1)
 
     @check.finite_result
