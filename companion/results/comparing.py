@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,39 +18,25 @@ from .table import Results
 from .tolerances import Tolerance, tolerance_after_drift, tolerance_for
 
 
-@dataclass(frozen=True, eq=False)
-class Comparison:
-    """Two sets of results, quantity by quantity.
-
-    Attributes
-    ----------
-    table : DataFrame
-        For each quantity and stage: on how many repetitions, the largest difference, where, the tolerance and why
-        it is what it is, and whether the difference is within it.
-    """
-
-    table: pd.DataFrame
-
-    @property
-    def agree(self) -> bool:
-        """Is every difference within its tolerance?"""
-        return bool(self.table["within"].all())
-
-    def check(self) -> Comparison:
-        """Raise VerificationError unless they agree."""
-        if not self.agree:
-            worst = self.table[~self.table["within"]]
-            listed = "; ".join(
-                f"{row.quantity} ({row.stage}) of repetition {row.repetition} is {row.found!r}, stored {row.stored!r}, "
-                f"allowed {row.tolerance}"
-                for row in worst.itertuples()
-            )
-            raise VerificationError(f"The numbers differ by more than their tolerance: {listed}.")
-        return self
+def check(table: pd.DataFrame) -> pd.DataFrame:
+    """The table of a comparison; VerificationError unless every difference is within its tolerance."""
+    worst = table[~table["within"]]
+    if len(worst):
+        listed = "; ".join(
+            f"{row.quantity} ({row.stage}) of repetition {row.repetition} is {row.found!r}, stored {row.stored!r}, "
+            f"allowed {row.tolerance}"
+            for row in worst.itertuples()
+        )
+        raise VerificationError(f"The numbers differ by more than their tolerance: {listed}.")
+    return table
 
 
 def differences(found: Mapping[int, Outcome], stored: Mapping[int, Outcome], results: Results) -> pd.DataFrame:
-    """The table of a comparison of outcomes, with the tolerances that the constants of ``results`` give."""
+    """Outcomes compared, with the tolerances that the constants of ``results`` give.
+
+    For each quantity and stage: on how many repetitions, the largest difference, where, the tolerance and why it is
+    what it is, and whether the difference is within it.
+    """
     pairs: dict[tuple[str, str], list[tuple[int, float, float]]] = {}
     for j in sorted(set(found) & set(stored)):
         ours, theirs = found[j], stored[j]

@@ -15,7 +15,7 @@ from ..errors import ConfigurationError, VerificationError
 from ..experiments.config import Experiment
 from ..experiments.protocol import load, load_data, prepare, repetition
 from ..results import provenance
-from ..results.comparing import Comparison, differences, row
+from ..results.comparing import check, differences, row
 from ..results.table import Results, read_provenance
 
 
@@ -37,8 +37,10 @@ def find(experiment: Experiment, folder: Path) -> tuple[str, Results] | None:
 
 def verify(
     stored: Results, repetitions: int | Iterable[int] = 3, *, threads: int | None = None, constants: bool = False
-) -> Comparison:
+) -> pd.DataFrame:
     """Compute repetitions again, from the configuration alone, and compare them with the stored ones.
+
+    VerificationError says which differ by more than their tolerance; the table has all of them.
 
     ``repetitions`` has their numbers, or is a number of them, spread evenly. ``constants`` asks for ‖K‖_F² and the best
     rank-n errors as well, which can cost more than many repetitions.
@@ -61,7 +63,7 @@ def verify(
         found = problem.constants
         rows = [row(name, "constant", [(-1, found[name], known)], stored) for name, known in stored.constants.items()]
         table = pd.concat([pd.DataFrame(rows), table], ignore_index=True)
-    return Comparison(table)
+    return check(table)
 
 
 def recomputed(stored: Results, count: int, threads: int | None = None) -> str:
@@ -69,7 +71,7 @@ def recomputed(stored: Results, count: int, threads: int | None = None) -> str:
     if count == 0:
         return "none"
     chosen = some_of(sorted(stored.outcomes), count)
-    verify(stored, chosen, threads=threads).check()
+    verify(stored, chosen, threads=threads)
     return ", ".join(map(str, chosen))
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from companion.errors import CompanionError, VerificationError
 from companion.experiments.outcome import Outcome
-from companion.results.comparing import Comparison, differences
+from companion.results.comparing import check, differences
 from companion.results.table import Results
 from companion.running.runner import run
 from companion.running.stored import verify
@@ -57,26 +57,26 @@ def test_what_is_not_a_results_file(tmp_path: Path, content: bytes) -> None:
 # -- comparing -------------------------------------------------------------------------------------------------
 
 
-def compare(found: Results, stored: Results) -> Comparison:
-    return Comparison(differences(found.outcomes, stored.outcomes, stored))
+def compare(found: Results, stored: Results) -> pd.DataFrame:
+    return differences(found.outcomes, stored.outcomes, stored)
 
 
 def test_equal_results_agree(results: Results, tmp_path: Path) -> None:
     again = run(SMALL, tmp_path)
     comparison = compare(again, results)
-    assert comparison.agree
-    assert (comparison.table["difference"] == 0.0).all()
-    assert "seconds" not in set(comparison.table["quantity"])
-    assert comparison.table["reason"].str.len().gt(20).all()
+    assert check(comparison) is comparison
+    assert (comparison["difference"] == 0.0).all()
+    assert "seconds" not in set(comparison["quantity"])
+    assert comparison["reason"].str.len().gt(20).all()
 
 
 @pytest.mark.parametrize("name", ["R.initial", "E_sp.optimised", "rank.initial"])
 def test_a_changed_number_is_found(results: Results, name: str) -> None:
     comparison = compare(altered(results, name, 1.5 if name.startswith("rank") else 1.0005), results)
-    (row,) = comparison.table[~comparison.table["within"]].to_dict("records")
+    (row,) = comparison[~comparison["within"]].to_dict("records")
     assert (f"{row['quantity']}.{row['stage']}", row["repetition"]) == (name, 3)
     with pytest.raises(VerificationError, match=rf"{row['quantity']} \({row['stage']}\) of repetition 3 is"):
-        comparison.check()
+        check(comparison)
 
 
 @pytest.mark.parametrize("name", ["curve", "path"])
@@ -87,7 +87,7 @@ def test_a_changed_curve_or_path_is_found(results: Results, name: str) -> None:
         arrays = {**results.outcomes[0].arrays, name: wrong}
         false = Results({**results.outcomes, 0: Outcome(results.outcomes[0].numbers, arrays)}, results.provenance)
         with pytest.raises(VerificationError, match=rf"{name} \(optimised\) of repetition 0 is"):
-            compare(results, false).check()
+            check(compare(results, false))
 
 
 # -- verifying -------------------------------------------------------------------------------------------------
@@ -95,18 +95,18 @@ def test_a_changed_curve_or_path_is_found(results: Results, name: str) -> None:
 
 def test_stored_results_are_verified_by_doing_them_again(results: Results, tmp_path: Path) -> None:
     loaded = Results.load(results.save(tmp_path / "small.parquet"))
-    verification = verify(loaded, [0, 4], constants=True).check()
-    assert set(verification.table["stage"]) == {"constant", "initial", "optimised"}
-    assert (verification.table["difference"] == 0).all(), "the same machine: the same bits"
+    verification = verify(loaded, [0, 4], constants=True)
+    assert set(verification["stage"]) == {"constant", "initial", "optimised"}
+    assert (verification["difference"] == 0).all(), "the same machine: the same bits"
 
 
 def test_a_falsified_constant_is_found(results: Results) -> None:
     constants = {**results.constants, "squared_norm": results.constants["squared_norm"] * 1.001}
     false = Results(results.outcomes, {**results.provenance, "constants": constants})
     with pytest.raises(VerificationError, match="squared_norm"):
-        verify(false, [1], constants=True).check()
+        verify(false, [1], constants=True)
     with pytest.raises(VerificationError, match="R "):
-        verify(false, [1]).check()
+        verify(false, [1])
 
 
 def test_other_data_are_found(results: Results) -> None:
