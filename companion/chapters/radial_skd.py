@@ -213,7 +213,7 @@ def figure_forces(kernel: nl.Kernel, data: Array, stages: Mapping[str, Array]) -
             )  # fmt: skip
         axes.plot(*sample.T, "s", color=style.INITIAL, markeredgecolor=style.INK, markersize=4.5, linestyle="none")
         axes.set_aspect("equal")
-        axes.set(xlim=(-1.2, 1.2), ylim=(-1.2, 1.2))
+        axes.set(xlim=(-1.4, 1.4), ylim=(-1.4, 1.4))
         axes.grid(False)
         style.label(axes, "first coordinate", "second coordinate" if axes is panels[0, 0] else "", title)
     _legend_below(figure, panels[0, 0], 2)
