@@ -266,8 +266,7 @@ class Descent(Settings, ABC):
     def descend(self, kernel: nl.Kernel, data: Array, start: Array, seed: Seed, **how: Any) -> nl.Descent:
         """Go from S⁽⁰⁾ to S⁽ᵀ⁾.
 
-        ``how`` has ``record_every``, ``keep_path`` and ``progress`` of :func:`nystrom_lib.gradient_descent`; a
-        ``constant`` is added to R.
+        ``how`` has ``record_every``, ``keep_path`` and ``progress`` of :func:`nystrom_lib.gradient_descent`.
         """
 
 
@@ -281,9 +280,7 @@ class GradientDescent(Descent):
 
     def descend(self, kernel: nl.Kernel, data: Array, start: Array, seed: Seed, **how: Any) -> nl.Descent:
         """Without batches the seed is not used."""
-        constant = how.pop("constant", 0.0)
-        run = nl.gradient_descent(kernel, data, start, **self.values(), **how)
-        return dataclasses.replace(run, values=run.values + constant)
+        return nl.gradient_descent(kernel, data, start, **self.values(), **how)
 
 
 @dataclass(frozen=True)
@@ -295,9 +292,7 @@ class StochasticGradientDescent(GradientDescent):
 
     def descend(self, kernel: nl.Kernel, data: Array, start: Array, seed: Seed, **how: Any) -> nl.Descent:
         """Batches are drawn from the seed of their own axis."""
-        constant = how.pop("constant", 0.0)
-        run = nl.stochastic_gradient_descent(kernel, data, start, seed=seed, **self.values(), **how)
-        return dataclasses.replace(run, values=run.values + constant)
+        return nl.stochastic_gradient_descent(kernel, data, start, seed=seed, **self.values(), **how)
 
 
 @dataclass(frozen=True)
@@ -322,8 +317,7 @@ class Descend(Descent):
     batch_size: int | None = setting(None, at_least=1)
 
     def descend(self, kernel: nl.Kernel, data: Array, start: Array, seed: Seed, **how: Any) -> nl.Descent:
-        """The objective's value is recorded without a constant."""
-        del how["constant"]
+        """The objective's value is recorded."""
         objective = getattr(nl, OBJECTIVES[self.objective])(kernel, data)
         return nl.descend(
             objective, start, self.rule, iterations=self.iterations, batch_size=self.batch_size, seed=seed, **how

@@ -13,7 +13,7 @@ import nystrom_lib as nl
 
 from ..errors import CompanionError
 from ..wording import FACTORS
-from .components import DataSource
+from .components import DataSource, GradientDescent
 from .config import Experiment
 from .outcome import Array, Outcome
 from .seeds import Axis, seed_for
@@ -80,15 +80,16 @@ def repetition(problem: Problem, j: int, progress: Callable[[int], None] | None 
             seed_for(experiment.seed, Axis.BATCHES, j),
             record_every=record.every if recorded else 0,
             keep_path=recorded and record.path,
-            constant=problem.constants.get("squared_norm", 0.0),
             progress=progress,
         )
     except nl.DescentError as error:
         return Outcome({**numbers, "diverged_at.optimised": error.iteration})
     numbers["seconds.optimised"] = time.perf_counter() - began
     numbers |= _measured(problem, descent.sample, "optimised")
+    # The paper's descents return R without its constant.
+    constant = problem.constants.get("squared_norm", 0.0) if isinstance(experiment.descent, GradientDescent) else 0.0
     # The decay of R (iterations in the first row, values in the second) and the path of the landmarks.
-    arrays = {"curve": np.stack([descent.iterations.astype(float), descent.values])} if recorded else {}
+    arrays = {"curve": np.stack([descent.iterations.astype(float), descent.values + constant])} if recorded else {}
     return Outcome(numbers, arrays if descent.path is None else {**arrays, "path": descent.path})
 
 
