@@ -5,9 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import yaml
 
@@ -45,21 +43,6 @@ def read() -> dict[str, Equation]:
     """Every formula by its number, in the order of the book."""
     content = yaml.safe_load((BOOK / "equations.yml").read_text(encoding="utf-8"))
     return {number: Equation(number, **entry) for number, entry in content.items()}
-
-
-def function(name: str) -> Any:
-    """The public object of ``nystrom_lib``, or of its module ``lipschitz``, with this name.
-
-    Examples
-    --------
-    >>> function("radial_skd").__name__
-    'radial_skd'
-    """
-    library = import_module("nystrom_lib")
-    target: Any = library if hasattr(library, name.partition(".")[0]) else import_module("nystrom_lib.lipschitz")
-    for part in name.split("."):
-        target = getattr(target, part)
-    return target
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -28,67 +28,41 @@ NAMES = [
 ]
 
 
-@dataclass(frozen=True)
-class Lesson:
-    """One experiment; numbers are medians over its repetitions."""
-
-    name: str
-    data: str
-    rho: float
-    n: int
-    m: int
-    R: float  # the radial SKD after the descent, over that before
-    trace: float  # the trace error likewise
-    before: float  # the trace factor of Eq. (8)
-    after: float
-    better: float  # the share of the repetitions in which the trace error fell
-    excess: float  # what the descent leaves of the trace factor's excess over 1
-    spread: float  # interquartile range over median of the trace factor after the descent
-    bound: float  # √(N R), which bounds the trace error, over the trace error of the initial sample
-    agreement: float  # rank correlation of R and the trace error among the optimised samples
-    optimum: float  # the smallest trace error possible, over the trace of K
-
-    @property
-    def title(self) -> str:
-        """In a sentence."""
-        return f"{self.data}, ρ = {self.rho:g}, n = {self.n}"
-
-    @property
-    def factors(self) -> str:
-        """The trace factor before and after."""
-        return f"{number(self.before)} → {number(self.after)}"
-
-
-def lesson(name: str, results: Results) -> Lesson:
-    """One experiment in numbers."""
+def lesson(name: str, results: Results) -> SimpleNamespace:
+    """One experiment in numbers, which are medians over its repetitions."""
     R, trace, factor = (change(results, criterion) for criterion in ("R", "trace", "E_tr"))
     N = int(results.provenance["data"]["N"])
+    experiment = PAPER[name]
+    rho = experiment.kernel.parameters["rho"]
     before, after = factor.medians
-    return Lesson(
-        name=name,
-        data=DATA[PAPER[name].data.kind],
-        rho=PAPER[name].kernel.parameters["rho"],
-        n=PAPER[name].n,
+    return SimpleNamespace(
+        title=f"{DATA[experiment.data.kind]}, ρ = {rho:g}, n = {experiment.n}",
+        rho=rho,
+        n=experiment.n,
         m=len(R.after),
-        R=R.kept,
-        trace=trace.kept,
-        before=before,
+        R=R.kept,  # the radial SKD after the descent, over that before
+        trace=trace.kept,  # the trace error likewise
+        before=before,  # the trace factor of Eq. (8)
         after=after,
-        better=trace.improved,
+        factors=f"{number(before)} → {number(after)}",
+        better=trace.improved,  # the share of the repetitions in which the trace error fell
+        # what the descent leaves of the trace factor's excess over 1
         excess=float(np.nanmedian((factor.after - 1.0) / (factor.before - 1.0))),
-        spread=spread_of(factor.after),
+        spread=spread_of(factor.after),  # interquartile range over median of the trace factor after the descent
+        # √(N R), which bounds the trace error, over the trace error of the initial sample
         bound=float(np.nanmedian((N * R.before) ** 0.5 / trace.before)),
-        agreement=rank_correlation(R.after, trace.after),
-        optimum=results.constants["trace"] / N,  # K(x, x) = 1 for the Gaussian kernel
+        agreement=rank_correlation(R.after, trace.after),  # of R and the trace error among the optimised samples
+        # the smallest trace error possible, over the trace of K: K(x, x) = 1 for the Gaussian kernel
+        optimum=results.constants["trace"] / N,
     )
 
 
-def read(archive: Archive, names: Sequence[str] = tuple(NAMES)) -> list[Lesson]:
+def read(archive: Archive, names: Sequence[str] = tuple(NAMES)) -> list[SimpleNamespace]:
     """The experiments of the landing page."""
     return [lesson(name, _stored(archive, name)) for name in names]
 
 
-def rings(archive: Archive) -> list[Lesson]:
+def rings(archive: Archive) -> list[SimpleNamespace]:
     """Abalone with the number of rings in place of the sex."""
     return read(archive, [f"{name}-rings" for name in NAMES if name.startswith("figure-3")])
 
@@ -135,20 +109,16 @@ def figure_svg(archive: Archive) -> str:
     """The figure of the landing page; ρ = 1, with factors in the thousands, has an axis of its own."""
     from ..figures import answer, style
 
-    shown = {each.name: each for each in read(archive)}
+    titles = dict(zip(NAMES, (each.title for each in read(archive)), strict=True))
     panels = {
         "": [name for name in NAMES if name not in PRINTED],
         "ρ = 1 on the bi-Gaussian data, on a scale of its own": PRINTED,
     }
     tables = {
-        title: {_capital(shown[name].title): _stored(archive, name).table for name in names}
-        for title, names in panels.items()
+        panel: {titles[name][0].upper() + titles[name][1:]: _stored(archive, name).table for name in names}
+        for panel, names in panels.items()
     }
     return style.svg(answer.before_and_after(tables))
-
-
-def _capital(title: str) -> str:
-    return title[0].upper() + title[1:]
 
 
 if __name__ == "__main__":

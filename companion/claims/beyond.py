@@ -146,7 +146,7 @@ def _medians(
     return studies.medians({key: each for key, each in results.items() if key[1] in ways}, quantity, stage)
 
 
-def story(answers: Mapping[str, Answer], arena: str = "{ref}`the arena <minibatch-or-radial>`") -> str:
+def story(answers: Mapping[str, Answer]) -> str:
     """In one paragraph: what does better than the paper's descent, and what we recommend."""
     if not answers:
         return "The results are not stored: `make beyond` computes them."
@@ -157,5 +157,5 @@ def story(answers: Mapping[str, Answer], arena: str = "{ref}`the arena <minibatc
         f"problems. Where it begins hardly matters: from seven starts its results differ by at most a factor of "
         f"{number(max(starts.cases.values()))}. We recommend `nl.find_landmarks`, which does just that, and k-means "
         "where a descent takes too long. Whether k-means or a descent on the radial SKD ends with the smaller error "
-        f"depends on the problem and on the time given to the descent: see {arena}."
+        "depends on the problem and on the time given to the descent: see {ref}`the arena <minibatch-or-radial>`."
     )

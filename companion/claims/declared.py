@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import fields
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import yaml
@@ -13,21 +12,8 @@ import yaml
 from .base import Claim, Reading, Rule, Threshold
 
 FILE = Path(__file__).with_name("claims.yml")
-#: The fields of a rule that need no conversion.
-_RULE = (
-    "statistic", "rule", "declared", "cases", "known", "why", "holds_from", "in_part", "decided_by", "refutes",
-    "decides",
-)  # fmt: skip
 #: The rule of all questions.
 _ANSWER = "“Yes” if the number passes in every case, “in part” if in at least half of them, “no” otherwise."
-
-
-@dataclass(frozen=True)
-class Declaration:
-    """When something was declared, and what was known of the results by then."""
-
-    date: str
-    known: str
 
 
 def _threshold(plain: Mapping[str, Any]) -> Threshold:
@@ -37,7 +23,8 @@ def _threshold(plain: Mapping[str, Any]) -> Threshold:
 
 def _rule(plain: Mapping[str, Any]) -> Rule:
     thresholds = {name: _threshold(each) for name, each in plain["thresholds"].items()}
-    return Rule(thresholds=MappingProxyType(thresholds), **{name: plain[name] for name in _RULE if name in plain})
+    given = {field.name: plain[field.name] for field in fields(Rule) if field.name in plain}
+    return Rule(**given | {"thresholds": thresholds})
 
 
 def _claim(plain: Mapping[str, Any]) -> Claim:
@@ -57,7 +44,7 @@ def _question(plain: Mapping[str, Any]) -> Claim:
     rule = Rule(
         statistic=plain["statistic"],
         rule=_ANSWER,
-        thresholds=MappingProxyType({"threshold": _threshold(plain["threshold"])}),
+        thresholds={"threshold": _threshold(plain["threshold"])},
         declared=plain["declared"],
     )
     return Claim(id=plain["id"], chapter=plain["chapter"], says=plain["asks"], rule=rule)
@@ -65,10 +52,8 @@ def _question(plain: Mapping[str, Any]) -> Claim:
 
 _PLAIN: Mapping[str, Any] = yaml.safe_load(FILE.read_text(encoding="utf-8"))
 
-#: The declarations by commit.
-DECLARED: Mapping[str, Declaration] = {
-    str(commit): Declaration(str(each["date"]), each["known"]) for commit, each in _PLAIN["declared"].items()
-}
+#: By commit the ``date`` of what was declared in it, and what was ``known`` of the results by then.
+DECLARED: Mapping[str, Mapping[str, Any]] = _PLAIN["declared"]
 #: The claims by name, in the order of the paper, and the questions beyond it.
 CLAIMS: Mapping[str, Claim] = {each["id"]: _claim(each) for each in _PLAIN["claims"]}
 QUESTIONS: Mapping[str, Claim] = {each["id"]: _question(each) for each in _PLAIN["questions"]}

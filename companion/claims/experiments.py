@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
@@ -14,24 +13,26 @@ from ..wording import FACTORS
 from .base import Case, later_rows
 
 _FACTORS = tuple(FACTORS.values())
-Tables = Mapping[str, Results]
 
 
-def _at_both_rho(archive: Archive) -> Iterator[tuple[str, Tables]]:
-    """The tables of Figure 2 by n, for each ρ."""
+def _figure_2(archive: Archive) -> Iterator[tuple[str, str, Results]]:
+    """ρ, n and the table of each experiment of Figure 2."""
     for rho, variant in (("ρ = 1", ""), ("ρ = 16", "-rho16")):
-        yield rho, _tables(archive, {f"n = {n}": f"figure-2-n{n}{variant}" for n in (20, 50, 80)})
+        for n in (20, 50, 80):
+            yield rho, f"n = {n}", _stored(archive, f"figure-2-n{n}{variant}")
 
 
-def _with_both_attributes(archive: Archive) -> Iterator[tuple[str, Tables]]:
-    """The tables of Figure 3 by ρ, for each reading of the eighth attribute."""
+def _figure_3(archive: Archive) -> Iterator[tuple[str, str, Results]]:
+    """The eighth attribute, ρ and the table of each experiment of Figure 3."""
     for attribute, variant in (("with sex", ""), ("with rings", "-rings")):
-        yield attribute, _tables(archive, {f"ρ = {rho}": f"figure-3-rho{rho}{variant}" for rho in ("0.25", "1", "4")})
+        for rho in ("0.25", "1", "4"):
+            yield attribute, f"ρ = {rho}", _stored(archive, f"figure-3-rho{rho}{variant}")
 
 
-def _tables(archive: Archive, names: Mapping[str, str]) -> Tables:
-    found = {label: archive.results(name) for label, name in names.items()}
-    return {label: results for label, results in found.items() if results is not None}
+def _stored(archive: Archive, name: str) -> Results:
+    results = archive.results(name)
+    assert results is not None  # claims.yml lists what a claim needs
+    return results
 
 
 def _change(results: Results, quantity: str) -> Change:
@@ -80,22 +81,20 @@ def _separation(change: Change) -> float:
 # -- cases that several claims share ------------------------------------------------------------------------------
 
 
-def _improvements(tables: Tables, quantities: Iterable[str], part: str = "") -> Iterator[Case]:
-    for label, results in tables.items():
-        for quantity in quantities:
-            change = _change(results, quantity)
-            excess = {} if quantity == "R" else {"excess left": _excess_left(change)}
-            yield Case(f"{quantity} at {label}", _improvement(change) | excess, part)
+def _improvements(label: str, results: Results, quantities: Iterable[str], part: str = "") -> Iterator[Case]:
+    for quantity in quantities:
+        change = _change(results, quantity)
+        excess = {} if quantity == "R" else {"excess left": _excess_left(change)}
+        yield Case(f"{quantity} at {label}", _improvement(change) | excess, part)
 
 
-def _gains(tables: Tables, part: str, group: str = "") -> Iterator[Case]:
+def _gains(label: str, results: Results, part: str, group: str = "") -> Iterator[Case]:
     """The part of its value that E_sp keeps over the parts that E_tr and E_F keep; separations are shown."""
-    for label, results in tables.items():
-        kept = _factors(results, lambda change: change.kept)
-        for factor in _FACTORS[:2]:
-            values = {"margin": kept["E_sp"] / kept[factor], "E_sp keeps": kept["E_sp"], "the other": kept[factor]}
-            yield Case(f"E_sp against {factor} at {label}", values, part, group)
-        yield Case(f"separation of the boxes at {label}", _factors(results, _separation), part, group, counts=False)
+    kept = _factors(results, lambda change: change.kept)
+    for factor in _FACTORS[:2]:
+        values = {"margin": kept["E_sp"] / kept[factor], "E_sp keeps": kept["E_sp"], "the other": kept[factor]}
+        yield Case(f"E_sp against {factor} at {label}", values, part, group)
+    yield Case(f"separation of the boxes at {label}", _factors(results, _separation), part, group, counts=False)
 
 
 # -- the claims ---------------------------------------------------------------------------------------------------
@@ -103,54 +102,54 @@ def _gains(tables: Tables, part: str, group: str = "") -> Iterator[Case]:
 
 def improvement(archive: Archive) -> Iterator[Case]:
     """B3: improvement of R and the three factors."""
-    for rho, tables in _at_both_rho(archive):
-        yield from _improvements(tables, ("R", *_FACTORS), rho)
+    for rho, label, results in _figure_2(archive):
+        yield from _improvements(label, results, ("R", *_FACTORS), rho)
 
 
 def gain(archive: Archive) -> Iterator[Case]:
     """B4: the gain in the spectral norm against the other two."""
-    for rho, tables in _at_both_rho(archive):
-        yield from _gains(tables, rho)
+    for rho, label, results in _figure_2(archive):
+        yield from _gains(label, results, rho)
 
 
 def closeness_of_samples(archive: Archive) -> Iterator[Case]:
     """B5: closeness of the optimised samples by E_tr and E_F; E_sp is shown."""
-    for rho, tables in _at_both_rho(archive):
-        for label, results in tables.items():
-            for factor in _FACTORS:
-                values = _closeness(_change(results, factor))
-                yield Case(f"{factor} at {label}", values, rho, counts=factor != "E_sp")
+    for rho, label, results in _figure_2(archive):
+        for factor in _FACTORS:
+            values = _closeness(_change(results, factor))
+            yield Case(f"{factor} at {label}", values, rho, counts=factor != "E_sp")
 
 
 def coarseness(archive: Archive) -> Iterator[Case]:
     """B6: the separation of the boxes by E_sp over the smaller of the other two."""
-    for rho, tables in _at_both_rho(archive):
-        for label, results in tables.items():
-            separations = _factors(results, _separation)
-            margin = separations["E_sp"] / min(separations[factor] for factor in _FACTORS[:2])
-            yield Case(label, {"margin": margin, **separations}, rho)
+    for rho, label, results in _figure_2(archive):
+        separations = _factors(results, _separation)
+        margin = separations["E_sp"] / min(separations[factor] for factor in _FACTORS[:2])
+        yield Case(label, {"margin": margin, **separations}, rho)
 
 
 def spread_by_norm(archive: Archive) -> Iterator[Case]:
     """B7: the spread of the optimised E_sp over those of E_tr and E_F."""
-    for rho, tables in _at_both_rho(archive):
-        for label, results in tables.items():
-            spreads = _factors(results, lambda change: spread_of(change.after))
-            for factor in _FACTORS[:2]:
-                margin = spreads["E_sp"] / spreads[factor]
-                yield Case(f"E_sp over {factor} at {label}", {"margin": margin, **spreads}, rho)
+    for rho, label, results in _figure_2(archive):
+        spreads = _factors(results, lambda change: spread_of(change.after))
+        for factor in _FACTORS[:2]:
+            margin = spreads["E_sp"] / spreads[factor]
+            yield Case(f"E_sp over {factor} at {label}", {"margin": margin, **spreads}, rho)
 
 
 def abalone_improvement(archive: Archive) -> Iterator[Case]:
     """A1: improvement of the factors (R is shown), and the growth of the part of the trace beyond rank 50."""
-    for attribute, tables in _with_both_attributes(archive):
-        yield from _improvements(tables, _FACTORS, attribute)
-        for case in _improvements(tables, ("R",), attribute):
+    earlier: dict[str, tuple[str, float]] = {}
+    for attribute, label, results in _figure_3(archive):
+        yield from _improvements(label, results, _FACTORS, attribute)
+        for case in _improvements(label, results, ("R",), attribute):
             yield Case(case.name, case.values, attribute, counts=False)
-        left = {label: _part_left(results) for label, results in tables.items()}
-        for low, high in itertools.pairwise(left):
-            values = {"growth": left[high] / left[low], "part left before": left[low], "after": left[high]}
-            yield Case(f"decay from {low} to {high}", values, attribute)
+        after = _part_left(results)
+        if attribute in earlier:
+            low, before = earlier[attribute]
+            values = {"growth": after / before, "part left before": before, "after": after}
+            yield Case(f"decay from {low} to {label}", values, attribute)
+        earlier[attribute] = label, after
 
 
 def _part_left(results: Results) -> float:
@@ -160,15 +159,14 @@ def _part_left(results: Results) -> float:
 
 def abalone_gain_and_impact(archive: Archive) -> Iterator[Case]:
     """A2: the gain by norm; closeness, and the rank correlation of the factors before and after."""
-    for attribute, tables in _with_both_attributes(archive):
-        yield from _gains(tables, attribute, "gain")
-        for label, results in tables.items():
-            for factor in _FACTORS:
-                change = _change(results, factor)
-                correlation = rank_correlation(change.before, change.after)
-                values = _closeness(change) | {"correlation": abs(correlation)}
-                counts = factor != "E_sp"
-                yield Case(f"{factor} at {label}", values, attribute, "impact of the initial sample", counts=counts)
+    for attribute, label, results in _figure_3(archive):
+        yield from _gains(label, results, attribute, "gain")
+        for factor in _FACTORS:
+            change = _change(results, factor)
+            correlation = rank_correlation(change.before, change.after)
+            values = _closeness(change) | {"correlation": abs(correlation)}
+            counts = factor != "E_sp"
+            yield Case(f"{factor} at {label}", values, attribute, "impact of the initial sample", counts=counts)
 
 
 def steps(archive: Archive) -> Iterator[Case]:
@@ -182,9 +180,9 @@ def steps(archive: Archive) -> Iterator[Case]:
 
 def magic_improvement(archive: Archive) -> Iterator[Case]:
     """M1: improvement of R and E_tr, and the part of the fall of R in the last fifth of the steps."""
-    tables = _tables(archive, {f"n = {n}": f"figure-4-n{n}" for n in (100, 200)})
-    yield from _improvements(tables, ("R", "E_tr"))
-    late, scatter = _late_fall(tables["n = 200"])
+    for n in (100, 200):
+        yield from _improvements(f"n = {n}", _stored(archive, f"figure-4-n{n}"), ("R", "E_tr"))
+    late, scatter = _late_fall(_stored(archive, "figure-4-n200"))
     yield Case("not completed", {"unfinished": late, "change between records": scatter})
 
 
@@ -203,8 +201,7 @@ def _late_fall(results: Results) -> tuple[float, float]:
 
 def miniboone(archive: Archive) -> Iterator[Case]:
     """N1: R along the curve of Figure 5, and the trace norm; on a stand-in nothing counts."""
-    results = archive.results("figure-5")
-    assert results is not None
+    results = _stored(archive, "figure-5")
     R = results.curves["R"].to_numpy()
     trace = _change(results, "trace")
     counts, label = not results.stand_in, " (stand-in)" if results.stand_in else ""

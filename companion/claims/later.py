@@ -9,7 +9,6 @@ from __future__ import annotations
 import datetime
 import json
 from collections.abc import Iterator
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -34,7 +33,6 @@ FILE = RESULTS / "later_checks.json"
 Row = dict[str, Any]
 
 
-@cache
 def walk(name: str, j: int) -> Row:
     """B1: where the landmarks of the descent from initial sample j end, and the lengths of their paths."""
     found = Walks.along(path(name, j)[None])

@@ -43,7 +43,7 @@ def link(evidence: str) -> str:
 
 def commit(name: str) -> str:
     """The commit in which something was declared."""
-    return f"commit `{name}` of {DECLARED[name].date}"
+    return f"commit `{name}` of {DECLARED[name]['date']}"
 
 
 def cases(outcome: Outcome) -> str:

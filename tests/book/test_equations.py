@@ -19,9 +19,8 @@ LINKS = re.compile(r"^```\{equation-links\} (\w+)$", re.MULTILINE)
 
 @pytest.mark.parametrize("equation", EQUATIONS.values(), ids=lambda equation: equation.number)
 def test_every_name_exists(equation: Equation) -> None:
-    """Catches a function, a test or a chapter that was renamed or never existed."""
+    """Catches a test or a chapter that was renamed; Sphinx, which makes links of the functions, catches these."""
     assert equation.functions and equation.tests and equation.chapters and equation.says and equation.paper
-    assert [name for name in equation.functions if not equations.function(name)] == []
     assert [name for name in equation.tests if not equations.check(name).catches] == []
     assert [name for name in equation.chapters if name not in CHAPTERS] == []
 
