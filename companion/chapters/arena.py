@@ -21,7 +21,7 @@ from ..experiments.outcome import Array
 from ..experiments.problems import CENTRES, PROBLEMS
 from ..figures import panels, style
 from ..results.table import Results
-from ..running.arena import BUDGETS, ENDING, Terms, described, hold, load, trials
+from ..running.arena import BUDGETS, Terms, described, hold, load, trials
 from ..settings import setting
 from ..wording import SYMBOLS, number, percent
 from .base import Chapter
@@ -87,7 +87,7 @@ def timed(p: ArenaParameters) -> tuple[pd.DataFrame, str]:
         wanted = table["budget"].isin(p.budgets) | table["budget"].isna()
         return table[wanted & table["problem"].isin(p.problems)], described(machine)
     terms = Terms(p.N if p.N < usual.N else None, p.n, p.seed)
-    chosen = list(trials(p.problems, dict.fromkeys(p.budgets, p.m), p.m, ENDING))
+    chosen = list(trials(p.problems, dict.fromkeys(p.budgets, p.m), p.m))
     with TemporaryDirectory() as folder:
         table = hold(chosen, Path(folder), terms)
     return table, "run on this machine"

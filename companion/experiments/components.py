@@ -95,30 +95,6 @@ class MiniBooNE(Magic):
     stand_in: str = setting("auto", choices=("auto", "never", "always"))
 
 
-@dataclass(frozen=True)
-class File(DataSource):
-    """A file: CSV, Parquet or NPY. An .npy file may be larger than memory."""
-
-    kind: ClassVar[str] = "file"
-    path: str = setting()
-    columns: tuple[str, ...] | None = None
-    without: tuple[str, ...] = ()
-    missing: str = setting("drop", choices=("drop", "refuse"))
-    missing_numbers: tuple[float, ...] = ()
-    missing_words: tuple[str, ...] = ()
-    one_hot: bool = False
-    standardise: bool = True
-    ddof: int = setting(0, choices=(0, 1))
-    separator: str | None = None
-    header: bool | None = None
-
-    def load(self, seed: int) -> nl.datasets.Dataset:
-        """Read or map it."""
-        values = self.values()
-        codes = (*values.pop("missing_numbers"), *values.pop("missing_words"))
-        return nl.datasets.from_file(values.pop("path"), missing_codes=codes, **values)
-
-
 #: Generated coordinates are rounded to this many decimals: sine and cosine differ in their last bits between
 #: processors, and data are identified by their hash.
 DECIMALS = 6
@@ -134,11 +110,6 @@ class ScikitLearnData(DataSource):
     name: str = setting(choices=(*SIZES, "swiss-roll", "blobs"))
     N: int | None = setting(None, at_least=2)  #: points of a generated set, None for a packaged one
     seed: int = setting(0, at_least=0)  #: of a generated set
-
-    def check(self) -> None:
-        """Packaged sets have the points they have."""
-        if (self.N is None) != (self.name in SIZES):
-            raise ConfigurationError("N", f"is {self.N}; {self.name} {'has its own' if self.N else 'needs one'}.")
 
     def load(self, seed: int) -> nl.datasets.Dataset:
         """Read or generate the points, and standardise them."""
@@ -159,9 +130,7 @@ class ScikitLearnData(DataSource):
         )
 
 
-DATA_SOURCES = Registry({
-    each.kind: each for each in (BiGaussian, Abalone, Magic, MiniBooNE, File, ScikitLearnData)
-})  # fmt: skip
+DATA_SOURCES = Registry({each.kind: each for each in (BiGaussian, Abalone, Magic, MiniBooNE, ScikitLearnData)})
 
 
 @dataclass(frozen=True)
@@ -174,11 +143,6 @@ class Part(DataSource):
     kind: ClassVar[str] = "part"
     of: DataSource = setting(slot=DATA_SOURCES)
     N: int = setting(at_least=2)
-
-    def check(self) -> None:
-        """A part of a part would have two fingerprints."""
-        if isinstance(self.of, Part):
-            raise ConfigurationError("of", "is itself a part; it must be a complete data set.")
 
     def load(self, seed: int) -> nl.datasets.Dataset:
         """Load all points and keep some of them."""
@@ -256,11 +220,6 @@ INITIAL_SAMPLES = Registry({each.kind: each for each in (Uniform, Chosen, Scikit
 @dataclass(frozen=True)
 class Descent(Settings, ABC):
     """A method of descent."""
-
-    @property
-    def steps(self) -> int:
-        """The number of steps T; 0 where rules decide."""
-        return getattr(self, "iterations", None) or 0
 
     @abstractmethod
     def descend(self, kernel: nl.Kernel, data: Array, start: Array, seed: Seed, **how: Any) -> nl.Descent:

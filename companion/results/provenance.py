@@ -47,17 +47,8 @@ def environment() -> dict[str, Any]:
 
 def describe(dataset: Dataset) -> dict[str, Any]:
     """What the data are."""
-    return {
-        "name": dataset.name,
-        "sha256": dataset.sha256,
-        "N": dataset.N,
-        "d": dataset.d,
-        "removed": [list(step) for step in dataset.removed],
-        "stand_in": dataset.stand_in,
-        "citation": dataset.citation,
-        "licence": dataset.licence,
-        "source": dataset.source,
-    }
+    names = ("name", "sha256", "N", "d", "stand_in", "citation", "licence", "source")
+    return {name: getattr(dataset, name) for name in names} | {"removed": [list(step) for step in dataset.removed]}
 
 
 def version(package: str) -> str | None:

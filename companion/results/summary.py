@@ -26,12 +26,6 @@ class Change:
         return _median(self.before), _median(self.after)
 
     @property
-    def gain(self) -> float:
-        """The median before over the median after: 2 means halved."""
-        before, after = self.medians
-        return before / after
-
-    @property
     def improved(self) -> float:
         """The share of the repetitions in which the criterion is smaller after than before."""
         return float((self.after < self.before).mean())
@@ -93,7 +87,7 @@ def _row(name: str, criterion: str, found: Change) -> dict[str, object]:
         "criterion": WRITTEN[criterion],
         "median before": before,
         "median after": after,
-        "before / after": found.gain,
+        "before / after": before / after,
         "IQR / median before": spread_of(found.before[~np.isnan(found.before)]),
         "IQR / median after": spread_of(found.after[~np.isnan(found.after)]),
         "improved": f"{100 * found.improved:.4g} %",

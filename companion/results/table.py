@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..atomic_write import atomic_write
-from ..errors import CompanionError, ConfigurationError
+from ..errors import CompanionError
 from ..experiments.config import Experiment
 from ..experiments.outcome import STAGES, Array, Outcome
 from ..settings import canonical_json
@@ -76,11 +76,7 @@ class Results:
         measured = {name.partition(".")[0] for outcome in self.outcomes.values() for name in outcome.numbers}
         quantities = [*(q for q in QUANTITIES if q in measured), *sorted(measured - set(QUANTITIES))]
         rows = [
-            {
-                "repetition": j,
-                "stage": stage,
-                **{q: outcome.numbers.get(f"{q}.{stage}", np.nan) for q in quantities},
-            }
+            {"repetition": j, "stage": stage, **{q: outcome.numbers.get(f"{q}.{stage}", np.nan) for q in quantities}}
             for j, outcome in self.outcomes.items()
             for stage in STAGES
         ]
@@ -103,8 +99,6 @@ class Results:
     def path(self, j: int) -> tuple[Array, Array]:
         """The iterations at which the landmarks of repetition j were kept, and the landmarks, (k, n, d)."""
         arrays = self.outcomes[j].arrays
-        if "path" not in arrays:
-            raise ConfigurationError("j", f"is {j}; only the recorded repetitions have a path, with record.path.")
         return arrays["curve"][0], arrays["path"]
 
     @property

@@ -38,14 +38,7 @@ class Tolerance:
 def tolerance_after_drift(quantity: str, lowered: bool, floor: float = 0.0) -> Tolerance:
     """The tolerance where rounding grows until it shows, at the end of many steps that adapt, say.
 
-    Parameters
-    ----------
-    quantity : str
-        Of what.
-    lowered : bool
-        Whether it is what was descended on.
-    floor : float
-        An error so small that its minima lie close together.
+    ``lowered`` says whether the quantity is what was descended on; below ``floor`` its minima lie close together.
 
     Examples
     --------
@@ -53,7 +46,7 @@ def tolerance_after_drift(quantity: str, lowered: bool, floor: float = 0.0) -> T
     '2e-02 relative'
     """
     if quantity == "rank":
-        return Tolerance(0.0, 1.0, "a pivot at the level of rounding may count or not")
+        return tolerance_for(quantity, {})
     if not lowered:
         return Tolerance(0.25, 0.0, "samples that do as well differ in what was not descended on (by 0.18)")
     return Tolerance(

@@ -71,15 +71,10 @@ class Terms(NamedTuple):
 ALL = Terms()
 
 
-def trials(
-    problems: Sequence[str],
-    budgets: Mapping[float, int],
-    repetitions: int = REPETITIONS,
-    ending: Sequence[str] = ENDING,
-) -> Iterator[Trial]:
+def trials(problems: Sequence[str], budgets: Mapping[float, int], repetitions: int = REPETITIONS) -> Iterator[Trial]:
     """All of them, the quick ones of every problem first; ``budgets`` has the repetitions of each."""
     for problem in problems:
-        for way in ending:
+        for way in ENDING:
             yield from (Trial(problem, way, None, j) for j in range(repetitions))
     for budget, count in sorted(budgets.items()):
         for problem in problems:

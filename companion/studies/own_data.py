@@ -60,7 +60,7 @@ def load(
         for name, value in others.items():
             raise ValueError(f"{name} is {value!r}, which means nothing for a folder of Parquet files; leave it out.")
     elif others or not _is_large(path, columns):
-        return request.source().load(request.seed)
+        return nl.datasets.from_file(**request.reading())
     source = nl.open_data(
         path, **columns, standardise=request.standardise, missing=request.missing, progress=progress, cluster=cluster
     )
@@ -310,7 +310,7 @@ class Optimised:
             "kernel": {"name": kernel.name, **kernel.parameters},
             "choices": list(self.reasons),
             "find_landmarks": found,
-            "file": request.source().to_plain(),
+            "file": request.reading(),
             "data": provenance.describe(data),
             "environment": provenance.environment(),
         }

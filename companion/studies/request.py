@@ -5,18 +5,16 @@ Nothing heavy is imported here, so that the help of the command line is quick.
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from ..checkout import NOTEBOOKS
 from ..choices import KERNEL_NAMES, METHODS, STARTS
 from ..errors import ConfigurationError
 from ..settings import Settings, setting
-
-if TYPE_CHECKING:
-    from ..experiments.components import File
 
 #: A small file that comes with the notebooks, so that the chapter runs without one.
 EXAMPLE = "data/abalone_measurements.csv"
@@ -64,22 +62,16 @@ class Request(Settings):
                 return place
         raise ConfigurationError("file", f"is {self.file!r}, and there is no such file in {Path().resolve()}.")
 
-    def source(self) -> File:
-        """The file and how to read it."""
-        from ..experiments.components import File
-
-        numbers = tuple(code for code in self.missing_code if _is_number(code))
-        return File(
-            path=str(self.path()), columns=self.columns, without=self.without, missing=self.missing,
-            missing_numbers=tuple(map(float, numbers)),
-            missing_words=tuple(code for code in self.missing_code if code not in numbers),
-            one_hot=self.one_hot, standardise=self.standardise, separator=self.separator, header=self.header,
-        )  # fmt: skip
+    def reading(self) -> dict[str, Any]:
+        """The arguments of :func:`nystrom_lib.datasets.from_file`."""
+        names = ("columns", "without", "missing", "one_hot", "standardise", "separator", "header")
+        codes = [_number_or_word(code) for code in self.missing_code]
+        return {"path": str(self.path()), "missing_codes": codes, **{name: getattr(self, name) for name in names}}
 
 
-def _is_number(text: str) -> bool:
+def _number_or_word(code: str) -> float | str:
     try:
-        float(text)
+        number = float(code)
     except ValueError:
-        return False
-    return True
+        return code
+    return number if math.isfinite(number) else code

@@ -15,7 +15,6 @@ from companion.experiments.components import (
     KERNELS,
     Abalone,
     BiGaussian,
-    File,
     GradientDescent,
     StochasticGradientDescent,
 )
@@ -40,11 +39,9 @@ def experiment(**changes: Any) -> Experiment:
 
 
 positive = st.floats(min_value=1e-90, max_value=1e90, allow_nan=False)
-texts = st.text(st.characters(codec="utf-8"), max_size=20)
 datas = st.one_of(
     st.builds(BiGaussian, N=st.integers(2, 9), seed=st.none() | st.integers(0, 3), variance=positive),
     st.builds(Abalone, attributes=st.sampled_from(["sex", "rings"]), clean=st.booleans()),
-    st.builds(File, path=texts, columns=st.none() | st.tuples(texts, texts), header=st.none() | st.booleans()),
 )
 kernels = st.builds(Gaussian, rho=positive) | st.builds(Matern, nu=st.sampled_from([0.5, 1.5, 2.5]))
 descents = st.builds(GradientDescent, step=positive, iterations=st.integers(0, 3)) | st.builds(
@@ -134,7 +131,6 @@ def test_a_newer_setting_at_its_default_leaves_every_stored_result_to_be_found(
         ({"kernel": {"kind": "gausian", "rho": 1}}, "kernel.kind is 'gausian' .did you mean 'gaussian'"),
         ({"kernel": 3}, "kernel.kind is 3; known: gaussian, matern"),
         ({"data": {"kind": "abalone", "attributes": "age"}}, "data.attributes is 'age'; it must be text, one of 'sex'"),
-        ({"data": {"kind": "file", "path": "\udcff"}}, "data.path is .*; it must be text"),
         ({"record": {"repetitions": [1, 0], "every": 1}}, "record.repetitions .* in increasing order"),
     ],
 )

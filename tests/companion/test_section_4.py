@@ -58,5 +58,3 @@ def test_a_part_of_the_data_is_a_draw_from_it() -> None:
     assert Experiment.from_plain(experiment.to_plain()) == experiment
     with pytest.raises(ConfigurationError, match="N is 20,000"):
         Part(of=Magic(), N=20_000).load(0)
-    with pytest.raises(ConfigurationError, match="itself a part"):
-        Part(of=part, N=5)

@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 
 import nystrom_lib as nl
-from companion.experiments.components import File
 from tests.disks import disk, read_only
 
 from .conftest import call, fine, refused
@@ -29,7 +28,7 @@ def printed(said: str, row: str) -> float:
 
 def data_of(record: dict[str, Any]) -> np.ndarray:
     """The points that a record says were used."""
-    return File(**{name: value for name, value in record["file"].items() if name != "kind"}).load(0).X
+    return nl.datasets.from_file(**record["file"]).X
 
 
 def recomputed(record: Path, landmarks: np.ndarray) -> float:

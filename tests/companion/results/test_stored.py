@@ -170,4 +170,4 @@ def test_figures_1_and_2_tell_of_the_same_descent(variant: str) -> None:
     curve = one.curves.set_index("iteration")["R"]
     tolerance = tolerance_for("R", one.constants)
     same(curve[0], row["initial"], tolerance)
-    same(curve[PAPER[f"figure-2-n50{variant}"].descent.steps], row["optimised"], tolerance)
+    same(curve[two.experiment.to_plain()["descent"]["iterations"]], row["optimised"], tolerance)
