@@ -84,7 +84,6 @@ CHAPTER = Chapter(
             "iterations": 300,
             "m": 4,
             "m_variant": 3,
-            "recompute": 0,
         },
     },
 )

@@ -31,7 +31,6 @@ class ApproximationParameters(OnBigaussian):
 
     N: int = number_of_points(10, 5000)
     n: int = setting(8, at_least=1, meaning="number of landmark points in the pictures of the matrices")
-    shown: int = setting(150, at_least=2, at_most=1000, meaning="how many rows and columns the pictures show")
     ns: tuple[int, ...] = setting((1, 2, 5, 10, 20, 40, 80), at_least=1, meaning="numbers of landmarks tried")
     m: int = setting(5, at_least=1, at_most=1000, meaning="random samples for each number of landmarks")
     hard_ns: tuple[int, ...] = setting(
@@ -40,20 +39,17 @@ class ApproximationParameters(OnBigaussian):
     cost_Ns: tuple[int, ...] = setting(
         (500, 1000, 2000, 4000), at_least=100, at_most=20_000, meaning="numbers of points for the timings; two or more"
     )
-    cost_n: int = setting(50, at_least=1, at_most=100, meaning="number of landmark points for the timings")
     seed: int = setting(456, at_least=0, meaning="seed of the samples; 456 is the authors' initial sample")
 
     def check(self) -> None:
         """Refuse what no single parameter shows."""
-        for name, largest in (("n", self.n), ("ns", max(self.ns)), ("hard_ns", max(self.hard_ns))):
-            if largest > self.N:
-                raise ConfigurationError(name, f"has {largest}; it must be at most N = {self.N}.")
+        self.at_most_N("n", "ns", "hard_ns")
         if len(self.cost_Ns) < 2:
             raise ConfigurationError("cost_Ns", f"is {list(self.cost_Ns)}; a slope needs two or more.")
 
     def ordered(self) -> Array:
         """Some of the data, ordered along the line from one mode to the other, so that the matrices show structure."""
-        data = self.data()[: self.shown]
+        data = self.data()[:150]
         ordered: Array = data[np.argsort(data[:, 0] - data[:, 1], kind="stable")]
         return ordered
 
@@ -68,12 +64,10 @@ CHAPTER = Chapter(
         "quick": {"N": 1000, "m": 3, "cost_Ns": (500, 1000, 2000)},
         "smoke": {
             "N": 200,
-            "shown": 60,
             "ns": (1, 5, 20),
             "m": 2,
             "hard_ns": (20, 60),
             "cost_Ns": (200, 400),
-            "cost_n": 20,
         },
     },
 )
@@ -168,8 +162,8 @@ def partial_derivative(kernel: nl.Gaussian, data: Array, sample: Array, norm: st
 
 def derivatives(kernel: nl.Gaussian, data: Array, sample: Array) -> dict[str, Callable[[], object]]:
     """One partial derivative of each criterion, as a call to time."""
-    names = {"trace": "trace", "Frobenius": "frobenius", "spectral": "spectral"}
-    return {name: partial(partial_derivative, kernel, data, sample, norm) for name, norm in names.items()}
+    names = ("trace", "Frobenius", "spectral")
+    return {name: partial(partial_derivative, kernel, data, sample, name.lower()) for name in names}
 
 
 def cost_table(values: pd.DataFrame, slopes: pd.DataFrame) -> pd.DataFrame:

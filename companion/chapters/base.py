@@ -17,8 +17,6 @@ from ..settings import Declared, Settings, refuse_unknown
 #: ``paper`` has the values of the paper; the other two are small and compute everything.
 PROFILES = ("paper", "quick", "smoke")
 _WORDS = {"true": True, "false": False, "null": None}
-#: Above this a float no longer distinguishes neighbouring integers.
-_EXACT_FLOATS = 2**53
 
 
 @dataclass(frozen=True)
@@ -114,7 +112,7 @@ def parsed(value: Any, declared: Declared) -> Any:
 def _item(value: Any, item: type) -> Any:
     if isinstance(value, str) and item is not str:
         value = literal(value)
-    if item is int and isinstance(value, float) and value.is_integer() and abs(value) <= _EXACT_FLOATS:
+    if item is int and isinstance(value, float) and value.is_integer() and abs(value) <= 2**53:
         return int(value)
     return value
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ from ..experiments.paper import PAPER, SEED, value, values
 from ..figures import boxplots, style, trajectories
 from ..results.table import Results
 from ..settings import Settings, setting
-from ..wording import FACTORS, SYMBOLS, WRITTEN, number, percent
+from ..wording import FACTORS, SYMBOLS, number
 from .base import Chapter
 
 #: The columns of the results that the chapter shows.
@@ -109,7 +109,6 @@ CHAPTER = Chapter(
             "m": 5,
             "path_n": 12,
             "path_iterations": 100,
-            "recompute": 0,
         },
     },
 )
@@ -155,9 +154,8 @@ def figure_1(descent: RecordedDescent) -> Figure:
 
 
 @style.drawn
-def figure_along(descents: Iterable[RecordedDescent]) -> Figure:
+def figure_along(descents: Sequence[RecordedDescent]) -> Figure:
     """R and the trace factor along descents, each over its value at the start."""
-    descents = list(descents)
     figure, axes = style.subplots(1, len(descents), height=3.2)
     for panel, descent in zip(axes[0], descents, strict=True):
         beside: Any = {"textcoords": "offset points", "ha": "right"}
@@ -177,29 +175,6 @@ def figure_along(descents: Iterable[RecordedDescent]) -> Figure:
         panel.set_yscale("log")
         style.label(panel, "iteration $t$", "value over that at the start", descent.title)
     return figure
-
-
-def ends(descents: Iterable[RecordedDescent]) -> pd.DataFrame:
-    """How far R and the trace error fell along each descent, and how they changed in the second half of the steps."""
-    rows = []
-    for descent in descents:
-        R, E_tr, half = descent.R, descent.E_tr, len(descent.R) // 2
-        late = [along[-1] / along[half] - 1.0 for along in (R, E_tr)]
-        rows.append(
-            {
-                "": f"ρ = {descent.rho:g}",
-                "$R$ falls by the factor": R[0] / R[-1],
-                "the trace error by the factor": E_tr[0] / E_tr[-1],
-                f"{WRITTEN['E_tr']} at the end": E_tr[-1],
-                "$R$ in the second half of the steps": _signed(late[0]),
-                "the trace error then": _signed(late[1]),
-            }
-        )
-    return pd.DataFrame(rows)
-
-
-def _signed(share: float) -> str:
-    return ("+" if share > 0 else "−") + percent(abs(share))
 
 
 # -- the authors' notebook -------------------------------------------------------------------------------------

@@ -35,10 +35,6 @@ class ConvergenceParameters(OnBigaussian):
         value(1, "descent.iterations"), at_least=10, at_most=100_000, meaning="number of steps T of each descent"
     )
     m: int = setting(6, at_least=2, at_most=1000, meaning="samples on which the bounds are tried")
-    looks: int = setting(8, at_least=2, at_most=200, meaning="places along a descent where the curvature is computed")
-    stretches: int = setting(
-        40, at_least=2, at_most=1000, meaning="stretches of 10,000 steps of the descent that does not converge"
-    )
     seed: int = setting(456, at_least=0, meaning="seed of the samples; 456 is the authors' initial sample")
 
     def check(self) -> None:
@@ -68,9 +64,9 @@ CHAPTER = Chapter(
     section="paper §2 and Appendix",
     parameters=ConvergenceParameters,
     profiles={
-        "quick": {"N": 1000, "step": 4e-6, "iterations": 500, "m": 3, "looks": 6, "stretches": 10},
+        "quick": {"N": 1000, "step": 4e-6, "iterations": 500, "m": 3},
         # The gradient is about as large as N², so fewer points want a longer step.
-        "smoke": {"N": 200, "n": 10, "step": 2e-5, "iterations": 100, "m": 3, "looks": 3, "stretches": 4},
+        "smoke": {"N": 200, "n": 10, "step": 2e-5, "iterations": 100, "m": 3},
     },
 )
 
@@ -93,10 +89,10 @@ def curvature_along(p: ConvergenceParameters, start: Array) -> pd.DataFrame:
     """The largest eigenvalue of ∇²R at some iterations of a descent with the paper's step, a column for each kernel."""
     found = {}
     for name, kernel in p.within().items():
-        every = max(1, p.iterations // p.looks)
         run = nl.gradient_descent(
-            kernel, p.data(), start, step=p.step, iterations=p.iterations, record_every=every, keep_path=True
-        )
+            kernel, p.data(), start, step=p.step, iterations=p.iterations, record_every=p.iterations // 8,
+            keep_path=True,
+        )  # fmt: skip
         assert run.path is not None
         largest = [nl.largest_hessian_eigenvalue(kernel, p.data(), sample, tolerance=1e-6) for sample in run.path]
         found[name] = pd.Series(largest, index=run.iterations)

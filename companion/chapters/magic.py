@@ -94,7 +94,6 @@ CHAPTER = Chapter(
             "iterations": (150, 200),
             "step": 6e-5,
             "m": 5,
-            "recompute": 0,
         },
     },
 )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 import nystrom_lib as nl
 
 from ..errors import ConfigurationError
@@ -30,7 +32,7 @@ class OnBigaussian(Settings):
     def at_most_N(self, *names: str) -> None:
         """Refuse a parameter that asks for more points than there are."""
         for name in names:
-            if getattr(self, name) > self.N:
+            if np.max(getattr(self, name)) > self.N:
                 raise ConfigurationError(name, f"is {getattr(self, name)}; it must be at most N = {self.N}.")
 
     def kernel(self) -> nl.Kernel:

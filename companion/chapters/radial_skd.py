@@ -36,11 +36,6 @@ class RadialSKDParameters(OnBigaussian):
         """Refuse more landmarks than points."""
         self.at_most_N("n", "gradient_n", "check_N")
 
-    def step(self, sample: Array) -> float:
-        """A step that suits this sample: half of 1 over the largest eigenvalue of the Hessian there."""
-        hessian = nl.radial_skd_hessian(self.kernel(), self.data(), sample)
-        return 0.5 / float(np.abs(np.linalg.eigvalsh(hessian)).max())
-
 
 CHAPTER = Chapter(
     name="radial_skd",
@@ -80,7 +75,8 @@ def surface(p: RadialSKDParameters, sample: Array, side: int = 61) -> Surface:
     if len(others):
         T1 = T1 + float(kernel.squared(others, data).sum())
         norm = norm + float(kernel.squared(others).sum()) + 2.0 * kernel.squared(places, others).sum(axis=1)
-    now, step = sample.copy(), p.step(sample)
+    now, hessian = sample.copy(), nl.radial_skd_hessian(kernel, data, sample)
+    step = 0.5 / float(np.abs(np.linalg.eigvalsh(hessian)).max())
     path = [now[0].copy()]
     for _ in range(p.iterations):
         now[0] -= step * nl.radial_skd_gradient(kernel, data, now)[0]

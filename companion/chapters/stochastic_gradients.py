@@ -51,12 +51,6 @@ class StochasticParameters(OnBigaussian):
         if len(self.cost_Ns) < 2:
             raise ConfigurationError("cost_Ns", f"is {list(self.cost_Ns)}; a slope needs two or more.")
 
-    def larger(self, N: int) -> Array:
-        """N points for the timings: the data over and over, because the time does not depend on the values."""
-        data = self.data()
-        larger: Array = data[np.random.default_rng(self.seed).integers(0, len(data), size=N)]
-        return larger
-
 
 CHAPTER = Chapter(
     name="stochastic_gradients",

@@ -12,8 +12,6 @@ from matplotlib.lines import Line2D
 
 from . import style
 
-_QUANTILES = (0.05, 0.5, 0.95)
-
 
 @style.drawn
 def before_and_after(panels: Mapping[str, Mapping[str, pd.DataFrame]]) -> Figure:
@@ -41,7 +39,7 @@ def _rows(panel: Axes, tables: Mapping[str, pd.DataFrame]) -> None:
         ends = []
         for (stage, colour), shift in zip(style.COLOURS.items(), (-0.13, 0.13), strict=True):
             values = table.loc[table["stage"] == stage, "E_tr"].dropna()
-            low, middle, high = np.quantile(values.to_numpy(dtype=float), _QUANTILES)
+            low, middle, high = np.quantile(values.to_numpy(dtype=float), (0.05, 0.5, 0.95))
             panel.plot([low, high], [place + shift] * 2, color=colour, linestyle="-", linewidth=3, alpha=0.55)
             panel.plot([middle], [place + shift], color=colour, marker="o", markersize=6, linestyle="none")
             ends.append((middle, place + shift))

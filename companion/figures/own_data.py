@@ -5,19 +5,11 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from sklearn.decomposition import PCA
 
-from ..experiments.outcome import Array
 from ..studies.own_data import Optimised, some_points
 from ..wording import mathtext
 from . import style, trajectories
-
-
-def plane(points: Array) -> tuple[Array, Array]:
-    """The mean of points, and the directions of their first two principal components, (d, 2)."""
-    centre = points.mean(axis=0)
-    axes = np.linalg.svd(points - centre, full_matrices=False)[2][:2].T
-    # the sign of a principal component is arbitrary: its largest entry is made positive
-    return centre, axes * np.sign(axes[np.abs(axes).argmax(axis=0), [0, 1]])
 
 
 @style.drawn
@@ -26,8 +18,8 @@ def report(optimised: Optimised) -> Figure:
     data = optimised.dataset
     points, ends = some_points(data.X), np.stack([optimised.result.start, optimised.result.sample])
     if data.d > 2:
-        centre, axes = plane(points)
-        points, ends = ((each - centre) @ axes for each in (points, ends))
+        principal = PCA(2, svd_solver="full").fit(points)
+        points, ends = principal.transform(points), np.stack([principal.transform(each) for each in ends])
         labels = ["first principal component", "second principal component"]
     else:
         points, ends = map(data.in_original_units, (points, ends))

@@ -15,8 +15,7 @@ from __future__ import annotations
 
 import functools
 import io
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
 import matplotlib as mpl
@@ -26,7 +25,7 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogFormatterSciNotation, LogLocator, NullFormatter, NullLocator, ScalarFormatter
+from matplotlib.ticker import LogFormatterSciNotation, LogLocator, NullFormatter, ScalarFormatter
 from numpy.typing import ArrayLike, NDArray
 
 from ..experiments.outcome import STAGES
@@ -156,47 +155,24 @@ def settle(figure: Figure) -> None:
     """Compute the final layout; otherwise matplotlib moves the panels a little each time it draws."""
     engine = figure.get_layout_engine()
     if engine is not None:
-        with _without_small_ticks(figure):
-            for _ in range(2):  # after the first pass labels may be cut off at the edge
-                engine.execute(figure)
+        for _ in range(2):  # after the first pass labels may be cut off at the edge
+            engine.execute(figure)
         figure.set_layout_engine(None)  # "none" would leave a stand-in, for which every picture is drawn twice
 
 
-@contextmanager
-def _without_small_ticks(figure: Figure) -> Iterator[None]:
-    """Ticks without a number need no space, and finding that out takes half of the time of a layout."""
-    axes = (axis for axes in figure.axes for axis in (axes.xaxis, axes.yaxis))
-    small = {axis: axis.get_minor_locator() for axis in axes if isinstance(axis.get_minor_formatter(), NullFormatter)}
-    for axis in small:
-        axis.set_minor_locator(NullLocator())
-    yield
-    for axis, locator in small.items():
-        axis.set_minor_locator(locator)
-
-
 @drawn
-def subplots(
-    rows: int = 1, columns: int = 1, *, width: float = WIDTH, height: float | None = None, **options: Any
-) -> tuple[Figure, NDArray[Any]]:
-    """A figure and its axes, always as a two-dimensional array.
-
-    Sizes are in inches; by default panels are three quarters as high as they are wide. ``options`` are those of
-    ``Figure.subplots``.
-    """
-    height = 0.75 * width / columns * rows if height is None else height
-    figure = Figure(figsize=(width, height), layout="constrained")
+def subplots(rows: int = 1, columns: int = 1, *, height: float = 3.0, **options: Any) -> tuple[Figure, NDArray[Any]]:
+    """A figure of this height in inches, and its axes as a two-dimensional array; options of ``Figure.subplots``."""
+    figure = Figure(figsize=(WIDTH, height), layout="constrained")
     FigureCanvasAgg(figure)  # caches its renderer, and the sizes of texts
     axes = figure.subplots(rows, columns, squeeze=False, **options)
     assert isinstance(axes, np.ndarray)
     return figure, axes
 
 
-def label(axes: Axes, x: str = "", y: str = "", title: str = "") -> Axes:
+def label(axes: Axes, x: str = "", y: str = "", title: str = "") -> None:
     """Label the axes."""
-    axes.set_xlabel(x)
-    axes.set_ylabel(y)
-    axes.set_title(title)
-    return axes
+    axes.set(xlabel=x, ylabel=y, title=title)
 
 
 def spans_decades(values: ArrayLike, decades: float = 1.5) -> bool:

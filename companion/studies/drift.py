@@ -22,14 +22,14 @@ _INFINITELY_FAR = 1e3
 
 
 @nl.threads(1)
-def follow(stretches: int = STRETCHES, steps: int = STEPS) -> pd.DataFrame:
+def follow() -> pd.DataFrame:
     """The descent at 1/L at the end of each stretch of so many steps.
 
     Columns step, place (of the fourth landmark), R, gradient (its norm) and others (how far the other three are from
     where they settle).
     """
     run = nl.gradient_descent(
-        KERNEL, DATA, START, step=step(), iterations=stretches * steps, record_every=steps, keep_path=True,
+        KERNEL, DATA, START, step=step(), iterations=STRETCHES * STEPS, record_every=STEPS, keep_path=True,
     )  # fmt: skip
     assert run.path is not None
     settled = settled_landmarks()
