@@ -22,10 +22,6 @@ from ..wording import duration
 AT_ONCE = 2
 
 
-class BookError(click.ClickException):
-    """A chapter or the book could not be built."""
-
-
 def build(execute: bool = True, *, out: Path = ROOT, notebooks: Path = NOTEBOOKS) -> Path:
     """Build the book below ``out/_build`` and return its first page.
 
@@ -67,18 +63,15 @@ def _run(command: Sequence[str], failure: str, **variables: str) -> None:
     if done.returncode:
         lines = (done.stdout + done.stderr).splitlines()
         reasons = [line for line in lines if re.search(r"WARNING|ERROR|CRITICAL|Error:|Exception", line)]
-        raise BookError("\n".join([f"{failure}:", *(reasons or lines)[:40]]))
+        raise click.ClickException("\n".join([f"{failure}:", *(reasons or lines)[:40]]))
 
 
 @click.command("book")
 @click.option("--execute/--no-execute", default=True, show_default=True, help="Execute the chapters first.")
-@click.option(
-    "--out", type=click.Path(file_okay=False, path_type=Path), default=ROOT, help="The pages go to _build/html in here."
-)
-def main(execute: bool, out: Path) -> None:
+def main(execute: bool) -> None:
     """Build the book; a chapter that fails or a warning ends it with exit code 1."""
     began = time.monotonic()
-    page = build(execute, out=out)
+    page = build(execute)
     click.echo(f"book: done in {duration(time.monotonic() - began)}; open {page.resolve()}")
 
 

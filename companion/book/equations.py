@@ -29,13 +29,11 @@ class Equation:
         """The line below the formula, in MyST Markdown."""
         functions = ", ".join(f"{{py:obj}}`.{name}`" for name in self.functions)
         tests = ", ".join(f"{{ref}}`{name.partition('::')[2]} <{label(name)}>`" for name in self.tests)
-        chapters = ", ".join(_chapter(name) for name in self.chapters)
+        chapters = ", ".join(
+            f"{{doc}}`{each.number}. {each.title} </notebooks/{Path(each.file).stem}>`"
+            for each in map(chapter, self.chapters)
+        )
         return f"Computed by {functions} · checked by {tests} · used in {chapters}"
-
-
-def _chapter(name: str) -> str:
-    this = chapter(name)
-    return f"{{doc}}`{this.number}. {this.title} </notebooks/{Path(this.file).stem}>`"
 
 
 @cache

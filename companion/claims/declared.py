@@ -41,12 +41,7 @@ def _claim(plain: Mapping[str, Any]) -> Claim:
 
 
 def _question(plain: Mapping[str, Any]) -> Claim:
-    rule = Rule(
-        statistic=plain["statistic"],
-        rule=_ANSWER,
-        thresholds={"threshold": _threshold(plain["threshold"])},
-        declared=plain["declared"],
-    )
+    rule = _rule({**plain, "rule": _ANSWER, "thresholds": {"threshold": plain["threshold"]}})
     return Claim(id=plain["id"], chapter=plain["chapter"], says=plain["asks"], rule=rule)
 
 

@@ -6,7 +6,6 @@ same on every run: a test computes some of the rows again, and the chapters the 
 
 from __future__ import annotations
 
-import datetime
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -87,9 +86,9 @@ def pairs(setting: stochastic.Setting, count: int = 8) -> Iterator[Row]:
 
     The two-sample descent is compared with the one-sample descent, and both with the descent with the exact gradient.
     """
-    kernel, data, n = setting.load()
+    kernel, data = setting.load()
     for j in range(count):
-        start = stochastic.start(data, n, j)
+        start = initial_sample(setting.experiment, j)
         runs = {kind: stochastic.descend(setting, kernel, data, start, j, kind) for kind in stochastic.KINDS}
         runs["exact"] = nl.gradient_descent(
             kernel, data, start,
@@ -159,12 +158,7 @@ def worth() -> dict[str, float]:
 
 
 def _about() -> Row:
-    here = provenance.environment()
-    return {
-        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-        "by": "python -m companion.claims.later",
-        **{name: here[name] for name in ("commit", "dirty", "cpu", "cores", "python", "library", "packages")},
-    }
+    return {"by": "python -m companion.claims.later", **provenance.session()}
 
 
 def store_rows() -> None:

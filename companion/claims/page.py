@@ -56,21 +56,15 @@ def cases(outcome: Outcome) -> str:
 
 def _table(outcome: Outcome, part: str, group: str, cases: Sequence[Case]) -> str:
     thresholds = outcome.rule.thresholds
-    columns = list(cases[0].values)
-    limits = [f"{each}, {thresholds[each]}" if each in thresholds else each for each in columns]
+    limits = [f"{each}, {thresholds[each]}" if each in thresholds else each for each in cases[0].values]
     title = ", ".join(filter(None, (part, group))) or "case"
     rows = [
-        [case.name, *(_shown(case.values[each]) for each in columns), _passes(outcome, case)] for case in cases
+        [
+            case.name,
+            *(f"{each:,}" if isinstance(each, int) else number(each) for each in case.values.values()),
+            {True: "yes", False: "no"}[case.passes(thresholds)] if case.counts else "not counted",
+        ]
+        for case in cases
     ]
     head, *body = [[markup(cell) for cell in row] for row in ([title, *limits, "passes"], *rows)]
     return markdown_table(head, body)
-
-
-def _shown(value: float) -> str:
-    return f"{value:,}" if isinstance(value, int) else number(value)
-
-
-def _passes(outcome: Outcome, case: Case) -> str:
-    if not case.counts:
-        return "not counted"
-    return "yes" if case.passes(outcome.rule.thresholds) else "no"

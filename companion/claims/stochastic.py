@@ -18,6 +18,7 @@ from ..experiments.protocol import load_data
 from ..experiments.seeds import Axis, seed_for
 from ..results.archive import Archive
 from .base import Case, later_rows
+from .landmarks import initial_sample
 from .theory import Problem
 
 #: Draws for an estimated variance: its relative error is about √(2/400), or 7 %.
@@ -62,10 +63,10 @@ class Setting:
     step: float
     iterations: int
 
-    def load(self) -> tuple[nl.Kernel, Array, int]:
-        """Kernel, data and n."""
+    def load(self) -> tuple[nl.Kernel, Array]:
+        """Kernel and data."""
         experiment = PAPER[self.experiment]
-        return experiment.kernel, np.asarray(load_data(experiment).X), experiment.n
+        return experiment.kernel, np.asarray(load_data(experiment).X)
 
 
 def settings() -> list[Setting]:
@@ -81,11 +82,6 @@ def settings() -> list[Setting]:
         assert isinstance(descent, StochasticGradientDescent)
         settings.append(Setting(label, name, descent.batch_size, descent.step, iterations))
     return [*settings, Setting("bi-Gaussian ρ = 16", "figure-1-rho16", 50, 2e-7, 1200)]
-
-
-def start(data: Array, n: int, j: int) -> Array:
-    """The j-th initial sample."""
-    return nl.uniform_sample(data, n, seed_for(SEED, Axis.INITIAL_SAMPLE, j))
 
 
 def descend(setting: Setting, kernel: nl.Kernel, data: Array, sample: Array, j: int, estimator: str) -> nl.Descent:
@@ -110,8 +106,8 @@ def variances(archive: Archive) -> Iterator[Case]:
         one, two = (estimators.total_variance(estimators.every_batch(terms, 2, kind)) for kind in KINDS)
         yield Case(f"small problem {place}, b = 2", {"ratio": two / one})
     for setting in settings():
-        kernel, data, n = setting.load()
-        first = start(data, n, 0)
+        kernel, data = setting.load()
+        first = initial_sample(setting.experiment, 0)
         last = descend(setting, kernel, data, first, 0, "one-sample").sample
         for stage, sample in (("initial sample", first), (f"after {setting.iterations:,} steps", last)):
             ratio = variance_ratio(Problem(kernel, data, sample), setting.batch_size)

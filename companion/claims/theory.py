@@ -102,14 +102,8 @@ def _quotients(sides: pd.DataFrame, least: float | pd.Series = -math.inf) -> pd.
     )
 
 
-#: What T1 calls the quantities of :func:`~companion.studies.curvature.proof_ratios`.
-_STEPS_OF_THE_PROOF = {
-    "c_S / C₀": "Eq. (16)",
-    "|∂c_S| / C₁": "Eq. (17)",
-    "entries / (18)": "Eq. (18)",
-    "entries / (19)": "Eq. (19)",
-    "‖∇²R‖_F / L": "‖∇²R‖_F ≤ L",
-}
+#: The quantities of :func:`~companion.studies.curvature.proof_ratios` that T1 is about.
+_STEPS_OF_THE_PROOF = ("Eq. (16)", "Eq. (17)", "Eq. (18)", "Eq. (19)", "‖∇²R‖_F ≤ L")
 
 
 def lipschitz_bounds(archive: Archive) -> Iterator[Case]:
@@ -138,9 +132,7 @@ def bound_quotients(problem: Problem, rng: np.random.Generator) -> dict[str, flo
     ratios = curvature.proof_ratios(kernel, data, sample, bound)
     others = [sample + size * rng.standard_normal(sample.shape) for size in (1e-4, 0.1, 1.0, 10.0)]
     largest = max(curvature.lipschitz_ratio(kernel, data, [sample, other], bound) for other in others)
-    return {name: ratios[step] for name, step in _STEPS_OF_THE_PROOF.items()} | {
-        "‖∇R(S) − ∇R(S′)‖ / L‖S − S′‖": largest
-    }
+    return {step: ratios[step] for step in _STEPS_OF_THE_PROOF} | {"‖∇R(S) − ∇R(S′)‖ / L‖S − S′‖": largest}
 
 
 def descents(archive: Archive) -> Iterator[Case]:

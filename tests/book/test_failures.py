@@ -9,8 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from click import ClickException
 
-from companion.book.__main__ import BookError, build, render
+from companion.book.__main__ import build, render
 from companion.chapters import CHAPTERS
 
 CONFIG = """
@@ -29,7 +30,7 @@ def test_a_warning_stops_the_build(tmp_path: Path) -> None:
     (source / "_toc.yml").write_text("format: jb-book\nroot: index\n", encoding="utf-8")
     (source / "_config.yml").write_text(CONFIG, encoding="utf-8")
     (source / "index.md").write_text("# Title\n\nSee {ref}`nowhere`.\n", encoding="utf-8")
-    with pytest.raises(BookError, match=r"did not build the book:\n.*undefined label: 'nowhere'"):
+    with pytest.raises(ClickException, match=r"did not build the book:\n.*undefined label: 'nowhere'"):
         render(source, tmp_path, source / "_config.yml")
 
 
@@ -41,7 +42,7 @@ def test_a_chapter_that_fails_stops_the_build(tmp_path: Path, root: Path) -> Non
         first = next(cell for cell in notebook["cells"] if "parameters" in cell["metadata"].get("tags", []))
         first["source"] = "raise ValueError('broken on purpose')"
         path.write_text(json.dumps(notebook), encoding="utf-8")
-    with pytest.raises(BookError, match=r"The chapter \w+.ipynb failed:(.|\n)*broken on purpose"):
+    with pytest.raises(ClickException, match=r"The chapter \w+.ipynb failed:(.|\n)*broken on purpose"):
         build(notebooks=notebooks, out=tmp_path)
     assert not (tmp_path / "_build" / "html").exists()
 
