@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import uuid
@@ -10,16 +9,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 
 def atomic_write(path: Path, write: Callable[[Path], object], *, sync: bool = True) -> None:
     """Let ``write`` fill a temporary file beside ``path``, then rename it to ``path``.
 
-    If that fails, ``path`` is unchanged and the temporary file is deleted. The temporary file has the suffix of
-    ``path``, by which some programs choose a format. With ``sync`` the content is on the disk before the file is
-    renamed, so that even a crash of the machine leaves no empty file.
+    If that fails, ``path`` is unchanged and the temporary file is deleted. Its name begins with a dot and has the
+    suffix of ``path``, by which some programs choose a format. With ``sync`` the content is on the disk before the file
+    is renamed, so that even a crash of the machine leaves no empty file.
     """
     temporary = path.with_name(f".{uuid.uuid4().hex[:12]}.part{path.suffix}")
     try:
@@ -32,11 +28,6 @@ def atomic_write(path: Path, write: Callable[[Path], object], *, sync: bool = Tr
         temporary.unlink(missing_ok=True)
 
 
-def without_temporary(paths: Iterable[Path]) -> list[Path]:
-    """The files in order, without the temporary files of writes that are under way."""
-    return sorted(path for path in paths if not path.name.startswith("."))
-
-
 def write_text(path: Path, content: str) -> None:
     """Write a text in UTF-8 atomically."""
     atomic_write(path, lambda part: part.write_text(content, encoding="utf-8"))
@@ -47,10 +38,3 @@ def write_rows(path: Path, head: Mapping[str, Any], rows: Iterable[Sequence[Any]
     path.parent.mkdir(parents=True, exist_ok=True)
     lines = ",\n".join(map(json.dumps, rows))
     write_text(path, f'{json.dumps(head)[:-1]}, "rows": [\n{lines}\n]}}\n')
-
-
-def write_array(path: Path, values: NDArray[Any]) -> None:
-    """Write an array as .npy atomically. It is encoded in memory: ``numpy.save`` hides why a disk took only a part."""
-    content = io.BytesIO()
-    np.save(content, values, allow_pickle=False)
-    atomic_write(path, lambda part: part.write_bytes(content.getvalue()))

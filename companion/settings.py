@@ -187,10 +187,7 @@ class Settings:
     def __post_init__(self) -> None:
         for name, declared in self.declared().items():
             object.__setattr__(self, name, declared.validated(name, getattr(self, name)))
-        try:
-            self.check()
-        except ValueError as error:  # of the library, which validates its own arguments
-            raise error if isinstance(error, ConfigurationError) else ConfigurationError("", str(error)) from None
+        self.check()
 
     def check(self) -> None:
         """Refuse combinations of values that no single field shows (raise ConfigurationError)."""
@@ -206,14 +203,9 @@ class Settings:
         hints = typing.get_type_hints(cls)
         return {each.name: Declared.of(hints[each.name], default=each.default, **each.metadata) for each in fields(cls)}
 
-    @classmethod
-    def names(cls) -> list[str]:
-        """The names of the settings, in order."""
-        return list(cls.declared())
-
     def values(self) -> dict[str, Any]:
         """The settings by name."""
-        return {name: getattr(self, name) for name in self.names()}
+        return {name: getattr(self, name) for name in self.declared()}
 
     def to_plain(self) -> Plain:
         """Dictionaries, lists, texts, numbers, booleans and None only."""
@@ -226,7 +218,7 @@ class Settings:
         """Read what :meth:`to_plain` gives; an unknown name is refused."""
         if not isinstance(plain, Mapping):
             raise ConfigurationError("", f"{plain!r} is not a mapping of settings to values.")
-        refuse_unknown(plain, cls.names())
+        refuse_unknown(plain, list(cls.declared()))
         for name, each in cls.declared().items():
             if each.default is MISSING and name not in plain:
                 raise ConfigurationError(name, "is missing.")

@@ -99,7 +99,7 @@ def duration(seconds: float) -> str:
     return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"
 
 
-def listed(words: Sequence[str], separator: str = ", ") -> str:
+def listed(words: Sequence[str]) -> str:
     """Words in a row, the last after an "and".
 
     Examples
@@ -107,7 +107,7 @@ def listed(words: Sequence[str], separator: str = ", ") -> str:
     >>> listed(["a", "b", "c"]), listed(["a"])
     ('a, b and c', 'a')
     """
-    return " and ".join(filter(None, [separator.join(words[:-1]), *words[-1:]]))
+    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
 
 
 #: What Markdown, HTML or MathJax would take for more than itself, in the middle of a line.
@@ -149,8 +149,3 @@ def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]], numeric: 
     rule = ["---:" if right else "---" for right in numeric or [False] * len(head)]
     lines = [[_BAR.sub(r"\|", text) for text in line] for line in (head, *rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in (lines[0], rule, *lines[1:]))
-
-
-def mathtext(text: str) -> str:
-    """A text from outside as matplotlib shows it as it is: a dollar sign begins no formula."""
-    return " ".join(text.split()).replace("$", r"\$")

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from ..atomic_write import without_temporary, write_text
+from ..atomic_write import write_text
 from ..errors import CompanionError, ConfigurationError, Interrupted
 from ..wording import PLAIN, duration
 from .base import DASK, JOBS, Command, folder_option, table, tell
@@ -198,7 +198,7 @@ def _summary(folder: Path) -> list[dict[str, Any]]:
     from ..results.table import Results
 
     rows = []
-    for path in without_temporary(folder.glob("*.parquet")):
+    for path in sorted(folder.glob("[!.]*.parquet")):
         results = Results.load(path)
         row: dict[str, Any] = {"results": path.stem, "repetitions": len(results.outcomes)}
         for quantity, name in PLAIN.items():

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import click
 
-from ..atomic_write import without_temporary
 from ..checkout import RESULTS
 from ..errors import CompanionError, VerificationError
 from .base import JOBS, Command, matching, table, tell
@@ -40,7 +39,7 @@ def verify(names: tuple[str, ...], repetitions: int, folder: Path, constants: bo
     from ..running.stored import some_of
     from ..running.stored import verify as recompute
 
-    paths = {path.stem: path for path in without_temporary(folder.glob("*.parquet"))}
+    paths = {path.stem: path for path in sorted(folder.glob("[!.]*.parquet"))}
     if not paths:
         raise CompanionError(f"There are no stored results in {folder}; nystrom reproduce computes them.")
     rows, bad = [], []

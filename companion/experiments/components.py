@@ -17,7 +17,6 @@ from threadpoolctl import threadpool_limits
 import nystrom_lib as nl
 
 from ..choices import OBJECTIVES, STARTS
-from ..errors import ConfigurationError
 from ..settings import Registry, Settings, setting
 from .outcome import Array
 from .seeds import Axis, seed_for
@@ -147,8 +146,6 @@ class Part(DataSource):
     def load(self, seed: int) -> nl.datasets.Dataset:
         """Load all points and keep some of them."""
         full = self.of.load(seed)
-        if self.N > full.N:
-            raise ConfigurationError("N", f"is {self.N:,}; {full.name} has {full.N:,} points.")
         chosen = np.sort(np.random.default_rng(seed_for(seed, Axis.DATA)).choice(full.N, self.N, replace=False))
         points = np.ascontiguousarray(full.X[chosen])
         points.flags.writeable = False

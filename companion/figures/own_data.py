@@ -8,7 +8,6 @@ from matplotlib.figure import Figure
 from sklearn.decomposition import PCA
 
 from ..studies.own_data import Optimised, some_points
-from ..wording import mathtext
 from . import style, trajectories
 
 
@@ -29,7 +28,7 @@ def report(optimised: Optimised) -> Figure:
         ends[1, :, 1] = 1.0
     figure, panels = style.subplots(1, 2, height=3.9, width_ratios=[1, 0.9])
     trajectories.paths(panels[0, 0], points, ends)
-    style.label(panels[0, 0], *map(mathtext, labels))
+    style.label(panels[0, 0], *(label.replace("$", r"\$") for label in labels))  # no formulas
     panels[0, 0].set_aspect("auto")
     _uniform(panels[0, 1], optimised)
     return figure

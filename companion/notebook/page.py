@@ -55,7 +55,7 @@ def begin(which: str | Chapter, names: dict[str, Any]) -> Page:
     ``names`` are the notebook's ``globals()``: the parameters, and those that papermill injected after them.
     """
     this = chapter(which) if isinstance(which, str) else which
-    declared = this.parameters.names()
+    declared = list(this.parameters.declared())
     if not names.get(_BEGUN):  # whoever runs this cell again by hand may have defined names
         plain = (bool, int, float, str, list, tuple, type(None))
         given = [name for name, value in names.items() if isinstance(value, plain) and not name.startswith("_")]

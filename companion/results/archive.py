@@ -11,16 +11,10 @@ from .table import Results
 
 
 class Archive:
-    """The stored results, each read once.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder ``results/``.
-    """
+    """The stored results of the folder ``results/``, each read once."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = Path(folder)
+        self.folder = folder
         self._read: dict[str, Results | None] = {}
 
     def results(self, name: str) -> Results | None:

@@ -34,8 +34,7 @@ def check(table: pd.DataFrame) -> pd.DataFrame:
 def differences(found: Mapping[int, Outcome], stored: Mapping[int, Outcome], results: Results) -> pd.DataFrame:
     """Outcomes compared, with the tolerances that the constants of ``results`` give.
 
-    For each quantity and stage: on how many repetitions, the largest difference, where, the tolerance and why it is
-    what it is, and whether the difference is within it.
+    For each quantity and stage: the largest difference, where, the tolerance and its reason, and whether it is kept.
     """
     pairs: dict[tuple[str, str], list[tuple[int, float, float]]] = {}
     for j in sorted(set(found) & set(stored)):
@@ -59,7 +58,6 @@ def row(quantity: str, stage: str, pairs: list[tuple[int, float, float]], result
     return {
         "quantity": quantity,
         "stage": stage,
-        "repetitions": len({pair[0] for pair in pairs}),
         "difference": abs(found - stored),
         "repetition": j,
         "found": found,

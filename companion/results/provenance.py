@@ -19,8 +19,6 @@ from nystrom_lib.datasets import Dataset
 from ..checkout import ROOT
 
 PACKAGES = ("numpy", "scipy", "numba", "llvmlite", "scikit-learn", "pandas", "pyarrow", "dask", "distributed")
-#: The folders whose code numbers depend on.
-_CODE = ("nystrom_lib", "companion")
 
 
 def session(**how: Any) -> dict[str, Any]:
@@ -88,7 +86,7 @@ def git_state(folder: Path) -> tuple[str | None, bool | None]:
     """The commit of the repository whose top ``folder`` is, and whether either of our packages differs from it."""
     if not (folder / ".git").exists():
         return None, None
-    changes = _git(folder, "status", "--porcelain", "--", *_CODE)
+    changes = _git(folder, "status", "--porcelain", "--", "nystrom_lib", "companion")
     return _git(folder, "rev-parse", "HEAD"), None if changes is None else bool(changes)
 
 

@@ -150,17 +150,14 @@ def hold(chosen: Sequence[Trial], folder: Path, terms: Terms = ALL) -> pd.DataFr
     return pd.DataFrame([piece.value for piece in done.values()])
 
 
-COLUMNS = ["problem", "way", "budget", "repetition", "seconds", "steps", "E_tr"]
-
-
 def save(table: pd.DataFrame, path: Path) -> Path:
     """Write the table and the machine it was measured on as JSON, a line for each trial."""
     machine = provenance.session(threads={"trials": 1, "each": 1}, others=installed())
     rows = [
         [*row[:4], round(row[4], 4), row[5], float(f"{row[6]:.8g}")]
-        for row in table[COLUMNS].astype(object).where(table[COLUMNS].notna(), None).itertuples(index=False)
+        for row in table.astype(object).where(table.notna(), None).itertuples(index=False)
     ]
-    write_rows(path, {"machine": machine, "columns": COLUMNS}, rows)
+    write_rows(path, {"machine": machine, "columns": list(table)}, rows)
     return path
 
 

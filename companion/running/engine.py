@@ -66,7 +66,7 @@ def compute(
     ``threads`` of this machine to itself. ``cluster`` is the address of a Dask scheduler, whose workers then compute
     the pieces. The progress calls the computation ``title`` and a piece ``unit``.
     """
-    found = {name: piece for name in pieces if (piece := _stored(folder, name)) is not None}
+    found = {name: Piece(**stored) for name in pieces if (stored := load(folder, name)) is not None}
     left = {name: piece for name, piece in pieces.items() if name not in found}
     if left:
         with closing(Progress(len(pieces), len(found), unit, title)) as progress:
@@ -128,14 +128,9 @@ def load(folder: Path, name: str) -> Any:
     return json.loads(text)
 
 
-def _stored(folder: Path, name: str) -> Piece | None:
-    plain = load(folder, name)
-    return None if plain is None else Piece(**plain)
-
-
 def count(folder: Path) -> int:
     """How many pieces are stored in a folder and in those below it."""
-    return sum(not path.name.startswith((".", "_")) for path in folder.rglob(f"*{_SUFFIX}"))
+    return len(list(folder.rglob(f"[!._]*{_SUFFIX}")))
 
 
 # -- computing -------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from typing import Any
 
 import nystrom_lib as nl
 
-from ..errors import CompanionError, ConfigurationError, Interrupted
+from ..errors import CompanionError, Interrupted
 from ..experiments.components import Stay, Uniform
 from ..experiments.config import Experiment, Record
 from ..experiments.outcome import Outcome
@@ -66,8 +66,6 @@ def run(
     the workers of the Dask scheduler whose address is ``cluster``.
     """
     threads = provenance.cores() if threads is None else threads
-    if threads < 1:
-        raise ConfigurationError("threads", f"is {threads}; it must be at least 1.")
     dataset = load_data(experiment)
     place = Path(folder) / f"{experiment.data.kind}-{experiment.series[:16]}-{dataset.sha256[:8]}"
     try:

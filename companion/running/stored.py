@@ -9,7 +9,6 @@ import pandas as pd
 
 import nystrom_lib as nl
 
-from ..atomic_write import without_temporary
 from ..errors import VerificationError
 from ..experiments.config import Experiment
 from ..experiments.protocol import load, load_data, prepare, repetition
@@ -24,7 +23,7 @@ def find(experiment: Experiment, folder: Path) -> tuple[str, Results] | None:
     ``folder`` and those below it have a Parquet file for each experiment. Results of other data do not count: a
     stand-in and what it stands in for are one experiment on two sets of data.
     """
-    for path in without_temporary(folder.rglob("*.parquet")):
+    for path in sorted(folder.rglob("[!.]*.parquet")):
         origin = read_provenance(path)
         if origin["fingerprint"] != experiment.fingerprint:
             continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from bisect import bisect_left
 from collections.abc import Callable
@@ -14,7 +15,7 @@ import numpy as np
 
 import nystrom_lib as nl
 
-from ..atomic_write import write_array, write_text
+from ..atomic_write import atomic_write, write_text
 from ..choices import kernel_by_name
 from ..experiments.outcome import Array
 from ..experiments.seeds import Axis, seed_for
@@ -169,7 +170,9 @@ class Optimised:
         if out.suffix.lower() == ".csv":
             write_text(out, landmarks.to_csv(index=False))
         else:
-            write_array(out, landmarks.to_numpy())
+            encoded = io.BytesIO()  # numpy.save to a file hides why a disk took only a part
+            np.save(encoded, landmarks.to_numpy(), allow_pickle=False)
+            atomic_write(out, lambda part: part.write_bytes(encoded.getvalue()))
         content = self.record() | {"landmarks": out.name}
         write_text(record, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
         return record

@@ -101,7 +101,7 @@ def test_the_cell_is_what_the_settings_say() -> None:
     )
     names: dict[str, Any] = {}
     exec(CHAPTER.cell(), names)
-    assert CHAPTER.settings({name: names[name] for name in Example.names()}) == Example()
+    assert CHAPTER.settings({name: names[name] for name in Example.declared()}) == Example()
 
 
 def test_the_command_gives_the_same_settings_again() -> None:

@@ -56,5 +56,3 @@ def test_a_part_of_the_data_is_a_draw_from_it() -> None:
     assert np.array_equal(part.load(3).X, found.X) and not np.array_equal(part.load(4).X, found.X)
     experiment = SMALL.replace(data=part)
     assert Experiment.from_plain(experiment.to_plain()) == experiment
-    with pytest.raises(ConfigurationError, match="N is 20,000"):
-        Part(of=Magic(), N=20_000).load(0)
