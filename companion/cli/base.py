@@ -18,12 +18,6 @@ from ..wording import did_you_mean
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-class Stopped(click.ClickException):
-    """Ctrl-C, with what is stored."""
-
-    exit_code = 128 + signal.SIGINT
-
-
 class Command(click.Command):
     """A command that reports expected errors in one sentence; any other error is a bug and has a traceback."""
 
@@ -32,7 +26,8 @@ class Command(click.Command):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as error:
-            raise Stopped(str(error) or "Stopped.") from None
+            click.echo(f"Error: {str(error) or 'Stopped.'}", err=True)
+            return ctx.exit(128 + signal.SIGINT)
         except ConfigurationError as error:
             raise click.UsageError(str(error), ctx) from error
         except BrokenPipeError:  # click ends quietly
@@ -76,11 +71,6 @@ def matching(patterns: Sequence[str], known: Iterable[str], what: str) -> list[s
         if not any(fnmatchcase(name, pattern) for name in known):
             raise ConfigurationError("", f"There is no {what} {pattern!r}{did_you_mean(pattern, known)}.")
     return [name for name in known if not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)]
-
-
-def tell(sentence: str) -> None:
-    """One line on standard error."""
-    click.echo(sentence, err=True)
 
 
 def progress_bar(**how: Any) -> Any:

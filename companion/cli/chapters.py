@@ -14,7 +14,7 @@ import click
 from ..atomic_write import write_text
 from ..errors import CompanionError, ConfigurationError, Interrupted
 from ..wording import PLAIN, duration
-from .base import DASK, JOBS, Command, folder_option, table, tell
+from .base import DASK, JOBS, Command, folder_option, table
 
 RUNS = Path("runs")
 
@@ -123,14 +123,11 @@ def sweep(
     choices = {key: _values(text) for key, text in _split(pairs).items()}
     runs = [dict(zip(choices, values, strict=True)) for values in itertools.product(*choices.values())]
     settings = [this.settings(given, profile) for given in runs]
-    for k, one in enumerate(settings):
-        if one in settings[:k]:
-            raise ConfigurationError("-p", f"asks for the same run twice ({_label(runs[k])}).")
     folder = out or _next_folder(f"{this.name}-sweep")
     rows, failed = [], []
     for place, (given, one) in enumerate(zip(runs, settings, strict=True)):
-        label = _label(given)
-        tell(f"run {place + 1} of {len(runs)}: {label}")
+        label = ", ".join(f"{key}={value}" for key, value in given.items())
+        click.echo(f"run {place + 1} of {len(runs)}: {label}", err=True)
         target = folder / re.sub(r"[^\w.+=-]+", "_", label)
         parameters, record = one.to_plain(), read_record(target)
         try:
@@ -139,7 +136,7 @@ def sweep(
         except KeyboardInterrupt:
             raise Interrupted(f"Stopped: the same command with --out {folder} continues with {label}.") from None
         except CompanionError as error:
-            tell(" ".join(str(error).split()))
+            click.echo(" ".join(str(error).split()), err=True)
             failed.append(label)
             continue
         rows += [{**{key: str(value) for key, value in given.items()}, **row} for row in _summary(target / "results")]
@@ -174,10 +171,6 @@ def _values(text: str) -> list[Any]:
 
     value = literal(text)
     return list(value) if isinstance(value, tuple) else value.split(",") if isinstance(value, str) else [value]
-
-
-def _label(given: dict[str, Any]) -> str:
-    return ", ".join(f"{key}={value}" for key, value in given.items())
 
 
 def _next_folder(name: str) -> Path:

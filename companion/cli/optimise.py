@@ -20,7 +20,7 @@ from ..errors import CompanionError, ConfigurationError, Interrupted
 from ..settings import Declared
 from ..studies.request import Request
 from ..wording import duration
-from .base import DASK, JOBS, Command, progress_bar, table, tell
+from .base import DASK, JOBS, Command, progress_bar, table
 
 if TYPE_CHECKING:
     from ..studies.own_data import Optimised
@@ -54,12 +54,8 @@ def _option(name: str, declared: Declared) -> Callable[[Any], Any]:
         how |= {"multiple": True, "callback": _names, "metavar": "A,B,…"}
     elif declared.choices:
         how["type"] = click.Choice(declared.choices)
-    elif declared.item is int:
-        how["type"] = click.IntRange(declared.at_least, declared.at_most)  # type: ignore[arg-type]
-    elif declared.item is float:
-        open_at = declared.above is not None
-        low = declared.above if open_at else declared.at_least
-        how["type"] = click.FloatRange(low, declared.at_most, min_open=open_at)
+    else:
+        how["type"] = declared.item
     return click.option(word, name, help=f"{declared.meaning[0].upper()}{declared.meaning[1:]}", **how)
 
 
@@ -150,7 +146,7 @@ def _stop_on_ctrl_c() -> Iterator[Event]:
         if stop.is_set():
             raise Interrupted("Stopped before the descent had ended; nothing was saved.")
         stop.set()
-        tell("stopping; the best landmarks so far are kept (press Ctrl-C again to discard them)")
+        click.echo("stopping; the best landmarks so far are kept (press Ctrl-C again to discard them)", err=True)
 
     before = signal.signal(signal.SIGINT, handle)
     try:
@@ -169,7 +165,7 @@ def _optimised(request: Request, jobs: int | None, client: Any) -> tuple[Optimis
         dataset = own_data.load(request, lambda rows: bar.update(rows - bar.n), client)
     with nl.threads(jobs) if jobs else nullcontext(), _stop_on_ctrl_c() as stop:
         number = f"{request.n or 100:,}" if request.tolerance is None else "few"
-        tell(f"{dataset.name}: {dataset.N:,} points; looking for {number} landmarks …")
+        click.echo(f"{dataset.name}: {dataset.N:,} points; looking for {number} landmarks …", err=True)
         began = time.monotonic()
         form = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}, {postfix}"
         with progress_bar(desc="descent", total=1.0, bar_format=form) as bar:
@@ -184,7 +180,7 @@ def _optimised(request: Request, jobs: int | None, client: Any) -> tuple[Optimis
 
             optimised = own_data.optimise(request, dataset, progress, watch, client)
         seconds = time.monotonic() - began
-        tell("computing the trace error …")
+        click.echo("computing the trace error …", err=True)
         optimised = replace(optimised, stopped=stop.is_set())
         return optimised, _report(optimised, seconds)
 
@@ -205,7 +201,7 @@ def _report(optimised: Optimised, seconds: float) -> str:
     if optimised.stopped:
         words.append("The descent was stopped; these are the best landmarks found.")
     else:
-        tell("computing the smallest error possible …")
+        click.echo("computing the smallest error possible …", err=True)
         if optimised.best is not None:
             factor = f"E_tr = {optimised.after / optimised.best:.4g}" if optimised.best else ""
             rows.append(["best possible", f"{optimised.best:.6g}", factor])
@@ -221,7 +217,7 @@ def _report(optimised: Optimised, seconds: float) -> str:
                 f"Errors are estimated from {estimate.points:,} points (--exact: from all); the one after is between "
                 f"{low:.6g} and {high:.6g} with at least {100 * estimate.confidence:g} % confidence."
             )
-        tell("comparing with uniform landmarks …")
+        click.echo("comparing with uniform landmarks …", err=True)
         words.append(optimised.in_uniform)
     lines = [
         optimised.heading,

@@ -8,7 +8,7 @@ import click
 
 from ..checkout import RESULTS
 from ..errors import CompanionError, VerificationError
-from .base import JOBS, Command, matching, table, tell
+from .base import JOBS, Command, matching, table
 
 
 @click.command("verify", cls=Command, short_help="recompute stored results and compare")
@@ -44,14 +44,14 @@ def verify(names: tuple[str, ...], repetitions: int, folder: Path, constants: bo
         raise CompanionError(f"There are no stored results in {folder}; nystrom reproduce computes them.")
     rows, bad = [], []
     for name in matching(names, paths, "stored result"):
-        tell(f"{name} …")
+        click.echo(f"{name} …", err=True)
         chosen, verdict = [], "agrees"
         try:
             stored = Results.load(paths[name])
             chosen = some_of(sorted(stored.outcomes), repetitions)
             recompute(stored, chosen, threads=jobs, constants=constants)
         except (CompanionError, OSError, ValueError) as error:
-            tell(f"{name}: {' '.join(str(error).split())}")
+            click.echo(f"{name}: {' '.join(str(error).split())}", err=True)
             verdict = "DIFFERS" if isinstance(error, VerificationError) else "cannot be verified"
             bad.append(name)
         rows.append([name, ", ".join(map(str, chosen)), verdict])

@@ -85,7 +85,6 @@ def test_runs_that_begin_at_once_get_folders_of_their_own(tmp_path: Path, monkey
     [
         (["-p", "rh=1,2"], "rh is not a parameter of bigaussian (did you mean 'rho'?)"),
         (["-p", "step=1e-6,-1"], "step is -1"),
-        (["-p", "rho=4,4.0"], "-p asks for the same run twice (rho=4.0)."),
         ([], "Missing option '-p'"),
     ],
 )

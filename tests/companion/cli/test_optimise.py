@@ -91,7 +91,7 @@ REFUSED = [
     (["--without", "smple"], 1, "names 'smple', which is no column (did you mean 'sample'?)"),
     (["--columns", ""], 2, "Invalid value for '--columns': a name is empty."),
     (["--without", "sample", "-n", "5000"], 1, "n is 5000; it must be from 1 to 289"),
-    (["--without", "sample", "--rho", "1e-320"], 2, "Invalid value for '--rho': 1e-320 is not in the range"),
+    (["--without", "sample", "--rho", "1e-320"], 2, "rho is 1e-320; it must be a number, at least 1e-100"),
     (["--one-hot"], 1, "300 different words in 'sample'"),
     (["--without", "sample", "-o", "marks.txt"], 2, "'marks.txt' must end in one of .npy, .csv"),
     (["--without", "sample", "-o", ""], 2, "--out is empty; it must name a file."),
