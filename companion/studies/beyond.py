@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
 import pandas as pd
-from scipy.stats import spearmanr
 
 from ..experiments.outcome import STAGES
 from ..experiments.problems import PROBLEMS
@@ -35,11 +33,10 @@ def spreads(table: pd.DataFrame) -> dict[str, float]:
     return {PROBLEMS[problem].title: float(row.max() / row.min()) for problem, row in table.iterrows()}
 
 
-def titled(table: pd.DataFrame, first: str = "problem") -> pd.DataFrame:
-    """Add a column with the titles of the problems."""
-    named = table.copy()
-    named.insert(0, first, [PROBLEMS[problem].title for problem in table.index])
-    return named
+def titled(table: pd.DataFrame) -> pd.DataFrame:
+    """Add a first column with the titles of the problems."""
+    titles = [PROBLEMS[problem].title for problem in table.index]
+    return pd.concat([pd.Series(titles, table.index, name="problem"), table], axis=1)
 
 
 def pairs(results: Mapping[Key, Results], problem: str, ways: Sequence[str]) -> pd.DataFrame:
@@ -56,7 +53,5 @@ def moved(table: pd.DataFrame) -> pd.DataFrame:
 
 def rank_correlation(table: pd.DataFrame, stage: str = STAGES[-1]) -> float:
     """Spearman's rank correlation of R and E_tr among the samples of a stage; NaN if all are equal."""
-    some = table[table["stage"] == stage].dropna()
-    if some["R"].nunique() < 2 or some["E_tr"].nunique() < 2:
-        return float(np.nan)
-    return float(spearmanr(some["R"], some["E_tr"]).statistic)
+    some = table[table["stage"] == stage]
+    return float(some[["R", "E_tr"]].corr("spearman").loc["R", "E_tr"])
