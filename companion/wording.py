@@ -112,8 +112,6 @@ def listed(words: Sequence[str]) -> str:
 
 #: What Markdown, HTML or MathJax would take for more than itself, in the middle of a line.
 _MARKED = re.compile(r"[\\`*{}\[\]<>&|~$]|(?<![^\W_])_|_(?![^\W_])")
-
-
 #: What would end a cell of a table, unless it is escaped already.
 _BAR = re.compile(r"(?<!\\)\|")
 

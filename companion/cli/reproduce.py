@@ -60,7 +60,7 @@ def reproduce(
         problems = matching(names, PROBLEMS, "problem")
         budgets = {seconds: long if seconds > 1.0 else arena.REPETITIONS for seconds in arena.BUDGETS}
         try:
-            trials = arena.hold(list(arena.trials(problems, budgets)), work)
+            trials = arena.hold(list(arena.trials(problems, budgets)), work, arena.Terms())
         except KeyboardInterrupt:
             raise Interrupted(f"Stopped: finished trials are in {work}; the same command continues.") from None
         path = arena.save(trials, out / "arena.json")

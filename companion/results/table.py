@@ -86,15 +86,13 @@ class Results:
     @cached_property
     def curves(self) -> pd.DataFrame:
         """R along the recorded descents: columns repetition, iteration, R."""
-        parts = [
-            pd.DataFrame({"repetition": j, "iteration": curve[0].astype("int64"), "R": curve[1]})
+        types = {"repetition": "int64", "iteration": "int64", "R": "float64"}
+        rows = [
+            (j, iteration, R)
             for j, outcome in self.outcomes.items()
-            if (curve := outcome.arrays.get("curve")) is not None
+            for iteration, R in outcome.arrays.get("curve", np.empty((2, 0))).T
         ]
-        empty = pd.DataFrame(columns=["repetition", "iteration", "R"]).astype(
-            {"repetition": "int64", "iteration": "int64", "R": "float64"}
-        )
-        return pd.concat(parts, ignore_index=True) if parts else empty
+        return pd.DataFrame(rows, columns=list(types)).astype(types)
 
     def path(self, j: int) -> tuple[Array, Array]:
         """The iterations at which the landmarks of repetition j were kept, and the landmarks, (k, n, d)."""

@@ -61,14 +61,11 @@ class Trial:
 
 
 class Terms(NamedTuple):
-    """What holds for all trials."""
+    """What holds for all trials; by default nothing is cut."""
 
     most: int | None = None  #: points at most
     n: int | None = None  #: landmarks at most
     seed: int = SEED  #: of data and starts
-
-
-ALL = Terms()
 
 
 def trials(problems: Sequence[str], budgets: Mapping[float, int], repetitions: int = REPETITIONS) -> Iterator[Trial]:
@@ -139,7 +136,7 @@ def _best(problem: str, terms: Terms) -> float:
     return float(nl.best_rank_errors(*_posed(problem, terms), norms=("trace",)).trace)
 
 
-def hold(chosen: Sequence[Trial], folder: Path, terms: Terms = ALL) -> pd.DataFrame:
+def hold(chosen: Sequence[Trial], folder: Path, terms: Terms) -> pd.DataFrame:
     """Run the trials that are not stored in the folder, one after the other, and return all."""
     here = provenance.environment()
     # Trials of other code, of another processor or on other terms are not put into one table with ours.
