@@ -91,24 +91,21 @@ CHAPTER = Chapter(
 
 # -- many descents ---------------------------------------------------------------------------------------------
 
-#: The results by the eighth attribute and ρ.
-Figure3 = Mapping[tuple[str, float], Results]
-
 
 @style.drawn
-def figure_3(results: Figure3, attribute: str) -> Figure:
+def figure_3(results: Mapping[tuple[str, float], Results], attribute: str) -> Figure:
     """The criteria before and after the descent, a row for each ρ."""
     rows = {rf"$\rho$ = {rho:g}": found.table for (each, rho), found in results.items() if each == attribute}
     return boxplots.before_and_after(rows, CRITERIA, title=f"eighth attribute: {attribute}")
 
 
-def named(results: Figure3, *attributes: str) -> list[tuple[str, Results]]:
+def named(results: Mapping[tuple[str, float], Results], *attributes: str) -> list[tuple[str, Results]]:
     """The results with the names of their rows in tables; those of some eighth attributes, or all."""
     chosen = attributes or {attribute for attribute, _ in results}
     return [(f"{each}, ρ = {rho:g}", found) for (each, rho), found in results.items() if each in chosen]
 
 
-def best_possible(results: Figure3, attribute: str) -> pd.DataFrame:
+def best_possible(results: Mapping[tuple[str, float], Results], attribute: str) -> pd.DataFrame:
     """The trace error of the best matrix of rank n, and the share of the trace that this matrix has."""
     rows = []
     for (each, rho), found in results.items():

@@ -180,8 +180,6 @@ def cost_table(values: pd.DataFrame, slopes: pd.DataFrame) -> pd.DataFrame:
 
 # -- digits ----------------------------------------------------------------------------------------------------
 
-Method = Callable[[Array, Array], Array]
-
 
 def _pseudo_inverse(K_S: Array, k: Array) -> Array:
     diagonal: Array = np.einsum("ij,ij->j", k, np.linalg.pinv(K_S, rcond=1e-15) @ k)
@@ -202,7 +200,7 @@ def _cholesky(K_S: Array, k: Array, shift: float = 0.0) -> Array:
 
 
 #: By the name in the table; each takes K_S and the n × N matrix of K(s_j, x_i), and returns K̂(x_i, x_i).
-METHODS: Mapping[str, Method] = {
+METHODS: Mapping[str, Callable[[Array, Array], Array]] = {
     "pseudo-inverse (`pinv`, cut-off 1e-15)": _pseudo_inverse,
     "eigenvalues below 1e-12 λ₁ left out": _cut_off,
     "1e-8 added to the diagonal (“jitter”)": lambda K_S, k: _cholesky(K_S, k, 1e-8),

@@ -201,17 +201,14 @@ def beside_the_authors(ours: Mapping[str, Any]) -> pd.DataFrame:
 
 # -- many descents ---------------------------------------------------------------------------------------------
 
-#: The results of Figure 2 by ρ and n.
-Figure2 = Mapping[tuple[float, int], Results]
-
 
 @style.drawn
-def figure_2(results: Figure2, rho: float) -> Figure:
+def figure_2(results: Mapping[tuple[float, int], Results], rho: float) -> Figure:
     """The criteria before and after the descent, a row for each n."""
     rows = {f"$n$ = {n}": found.table for (each, n), found in results.items() if each == rho}
     return boxplots.before_and_after(rows, CRITERIA, title=rf"$\rho$ = {rho:g}")
 
 
-def named(results: Figure2) -> list[tuple[str, Results]]:
+def named(results: Mapping[tuple[float, int], Results]) -> list[tuple[str, Results]]:
     """The results with the names of their rows in tables."""
     return [(f"ρ = {rho:g}, n = {n}", found) for (rho, n), found in results.items()]

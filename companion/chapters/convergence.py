@@ -41,10 +41,6 @@ class ConvergenceParameters(OnBigaussian):
         """Refuse more landmarks than points."""
         self.at_most_N("n")
 
-    def within(self) -> dict[str, nl.Kernel]:
-        """The kernels of about this width that the theorem covers."""
-        return {name: each for name, each in curvature.kernels(self.rho).items() if each.constants is not None}
-
     def samples(self) -> list[Array]:
         """Samples to try the bounds on: drawn from the data, squeezed together and spread far apart, in turn."""
         # Not the seed alone: the first would then be the start of the descent, and a quotient of differences between
@@ -88,7 +84,7 @@ def assumptions(kernels: Mapping[str, nl.Kernel]) -> pd.DataFrame:
 def curvature_along(p: ConvergenceParameters, start: Array) -> pd.DataFrame:
     """The largest eigenvalue of ∇²R at some iterations of a descent with the paper's step, a column for each kernel."""
     found = {}
-    for name, kernel in p.within().items():
+    for name, kernel in curvature.kernels(p.rho).items():
         run = nl.gradient_descent(
             kernel, p.data(), start, step=p.step, iterations=p.iterations, record_every=p.iterations // 8,
             keep_path=True,

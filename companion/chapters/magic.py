@@ -101,24 +101,21 @@ CHAPTER = Chapter(
 
 # -- many descents ---------------------------------------------------------------------------------------------
 
-#: The results by n.
-Figure4 = Mapping[int, Results]
-
 
 @style.drawn
-def figure_4(results: Figure4) -> Figure:
+def figure_4(results: Mapping[int, Results]) -> Figure:
     """The criteria before and after the descent, and R along one descent with the last n."""
     n, last = list(results.items())[-1]
     rows = {f"$n$ = {each}": found.table for each, found in results.items()}
     return boxplots.with_decay(rows, CRITERIA, last.curves["iteration"], last.curves["R"], title=f"$n$ = {n}")
 
 
-def named(results: Figure4) -> list[tuple[str, Results]]:
+def named(results: Mapping[int, Results]) -> list[tuple[str, Results]]:
     """The results with the names of their rows in tables."""
     return [(f"n = {n}", found) for n, found in results.items()]
 
 
-def trace_factors(results: Figure4) -> pd.DataFrame:
+def trace_factors(results: Mapping[int, Results]) -> pd.DataFrame:
     """What is left of the trace factor's excess over 1, and how well the order of the samples is kept."""
     rows, E = [], WRITTEN["E_tr"]
     for n, found in results.items():
@@ -135,7 +132,7 @@ def trace_factors(results: Figure4) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def second_half(results: Figure4) -> str:
+def second_half(results: Mapping[int, Results]) -> str:
     """The share of the decrease of R along the recorded descent that came in the second half of its steps."""
     R = list(results.values())[-1].curves["R"].to_numpy()
     return percent((R[len(R) // 2] - R[-1]) / (R[0] - R[-1]))

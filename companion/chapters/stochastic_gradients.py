@@ -39,7 +39,6 @@ class StochasticParameters(OnBigaussian):
         (8, 16, 32, 64, 128, 256), at_least=4, at_most=10_000, meaning="batch sizes for bias and variance"
     )
     batches: int = setting(4000, at_least=100, at_most=10**6, meaning="batches drawn for bias and variance")
-    tiny_N: int = setting(6, at_least=2, at_most=8, meaning="data points where all batches are enumerated")
     cost_Ns: tuple[int, ...] = setting(
         (1000, 4000, 16_000, 64_000), at_least=100, at_most=10**6, meaning="numbers of points for the timings"
     )
@@ -70,7 +69,6 @@ CHAPTER = Chapter(
             "repetitions": 2,
             "sizes": (8, 32),
             "batches": 500,
-            "tiny_N": 4,
             "cost_Ns": (500, 2000),
         },
     },

@@ -21,9 +21,6 @@ from ..experiments.outcome import STAGES
 from ..wording import FACTORS, SYMBOLS
 from . import style, trajectories
 
-#: A box is flat if its height is a smaller share of the axis: a white median would cover it.
-_FLAT = 0.06
-
 
 @style.drawn
 def before_and_after(rows: Mapping[str, pd.DataFrame], criteria: Sequence[str], title: str) -> Figure:
@@ -68,7 +65,8 @@ def panel(axes: Axes, table: pd.DataFrame, criterion: str) -> None:
     for place, stage in enumerate(STAGES):
         some = scaled.loc[scaled["stage"] == stage, "value"].to_numpy()
         for stats in boxplot_stats(some) if len(some) else ():
-            flat = stats["q3"] - stats["q1"] < _FLAT * np.ptp(scaled["value"])
+            # a white median would cover a flat box
+            flat = stats["q3"] - stats["q1"] < 0.06 * np.ptp(scaled["value"])
             _box(axes, place, {key: np.exp(each) for key, each in stats.items()} if logarithmic else stats, flat)
     if criterion in FACTORS.values():
         axes.axhline(1.0, color=style.REFERENCE, linewidth=0.9, linestyle=(0, (4, 2)), zorder=0.9)

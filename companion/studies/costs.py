@@ -20,8 +20,6 @@ import nystrom_lib as nl
 from ..experiments.outcome import Array
 from ..figures import style
 
-Calls = Mapping[str, Callable[[], object]]
-
 
 def seconds(call: Callable[[], object]) -> float:
     """Processor time of the quickest of 3 to 200 calls, which end after a tenth of a second."""
@@ -61,7 +59,9 @@ def steps(kernel: nl.Kernel, data: Array, sample: Array, batch_size: int) -> dic
 
 
 @nl.threads(1)
-def against(sizes: Iterable[int], calls: Callable[[int], Calls], per: int = 1) -> pd.DataFrame:
+def against(
+    sizes: Iterable[int], calls: Callable[[int], Mapping[str, Callable[[], object]]], per: int = 1
+) -> pd.DataFrame:
     """Columns size, what, seconds: each call timed at each size, and divided by ``per``."""
     rows = [(size, what, seconds(call) / per) for size in sizes for what, call in calls(size).items()]
     return pd.DataFrame(rows, columns=["size", "what", "seconds"])

@@ -17,8 +17,6 @@ DATA: Array = np.array([[-1.0], [1.0]])
 KERNEL = nl.Gaussian(rho=0.25)
 START: Array = np.array([[-1.2064], [0.0], [1.2064], [5.0]])
 STRETCHES, STEPS = 40, 10_000
-#: So far away that K² is 0 in double precision: R there is the R of the limit problem.
-_INFINITELY_FAR = 1e3
 
 
 @nl.threads(1)
@@ -53,7 +51,7 @@ def step() -> float:
 def settled_landmarks() -> Array:
     """Where the other three settle with the fourth infinitely far away, (3, 1)."""
     far = START.copy()
-    far[3] = _INFINITELY_FAR
+    far[3] = 1e3  # K² is 0 in double precision: R there is the R of the limit problem
     return nl.gradient_descent(KERNEL, DATA, far, step=step(), iterations=20_000).sample[:3]
 
 
