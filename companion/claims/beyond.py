@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,7 @@ from ..results.table import Results
 from ..studies import beyond as studies
 from ..studies import models, real_rows
 from ..wording import number, percent
-from .base import Case, Claim, Finding, Outcome
+from .base import Case, Claim, Finding, Outcome, Threshold
 from .declared import QUESTIONS
 from .page import markup
 
@@ -51,15 +50,9 @@ class Answer:
         return _WORDS[self.outcome.finding]
 
     @property
-    def limit(self) -> str:
+    def threshold(self) -> Threshold:
         """What the number of a case must be."""
-        return str(self.question.rule.thresholds["threshold"])
-
-    def shown(self, name: str) -> str:
-        """A case's number, bold if it passes."""
-        value = self.cases[name]
-        passes = self.question.rule.thresholds["threshold"].passes(value)
-        return f"**{number(value)}**" if passes else number(value)
+        return self.question.rule.thresholds["threshold"]
 
     @property
     def text(self) -> str:
@@ -67,7 +60,7 @@ class Answer:
         asked = self.question
         return (
             f"**{asked.id}. {markup(asked.says)} {self.word}**: {self.passed} of {len(self.cases)} cases pass.\n\n"
-            f"*Written down before the results:* {markup(asked.rule.statistic)} It must be {self.limit}."
+            f"*Written down before the results:* {markup(asked.rule.statistic)} It must be {self.threshold}."
         )
 
 
@@ -78,12 +71,12 @@ def answer(question: str, cases: Cases) -> Answer:
 
 def table(*answers: Answer, case: str = "problem") -> pd.DataFrame:
     """The numbers of answers that have the same cases: a row for each case, bold where it passes."""
-    return pd.DataFrame(
-        {
-            case: list(answers[0].cases),
-            **{f"{each.question.id}, {each.limit}": [each.shown(name) for name in each.cases] for each in answers},
-        }
-    )
+    columns = {case: list(answers[0].cases)}
+    for each in answers:
+        columns[f"{each.question.id}, {each.threshold}"] = [
+            f"**{number(value)}**" if each.threshold.passes(value) else number(value) for value in each.cases.values()
+        ]
+    return pd.DataFrame(columns)
 
 
 def stored_answers(folder: Path) -> dict[str, Answer]:
@@ -93,21 +86,14 @@ def stored_answers(folder: Path) -> dict[str, Answer]:
     fits = models.load(folder / models.FILE)
     if fits is None or len(results) != len(BEYOND):
         return {}
-    cases = stored_cases(results) | models.cases(fits) | computed_cases(folder)  # type: ignore[arg-type]
-    return {name: answer(name, cases[name]) for name in QUESTIONS if name in cases}
-
-
-def computed_cases(folder: Path) -> dict[str, Cases]:
-    """The cases of X14–X16, X19–X24 and X25–X30, as far as they are stored."""
-    cases: dict[str, Cases] = {}
+    cases = stored_cases(results) | models.cases(fits)  # type: ignore[arg-type]
     for file in COMPUTED:
-        if (folder / file).is_file():
-            cases |= json.loads((folder / file).read_text(encoding="utf-8"))["cases"]
+        cases |= (Archive(folder).file(file) or {"cases": {}})["cases"]
     if study := prediction.load(folder):
         cases |= prediction.cases(study[1], prediction.PredictionParameters())
     if rows := real_rows.load(folder):
         cases |= real_rows.cases(rows)
-    return cases
+    return {name: answer(name, cases[name]) for name in QUESTIONS if name in cases}
 
 
 def stored_cases(results: Mapping[studies.Key, Results]) -> dict[str, Cases]:

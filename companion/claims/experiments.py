@@ -48,19 +48,6 @@ def _factors(results: Results, statistic: Callable[[Change], float]) -> dict[str
 # -- statistics ---------------------------------------------------------------------------------------------------
 
 
-def _improvement(change: Change) -> dict[str, float]:
-    """Share of repetitions that improve, ratio of medians, gap between the boxes, and the part of the excess left."""
-    before, after = change.medians
-    gap = quantile(change.before, 0.25) - quantile(change.after, 0.75)
-    return {"share": change.improved, "ratio": after / before, "gap": gap / before}
-
-
-def _excess_left(change: Change) -> float:
-    """The part of the excess of a factor over 1, which is all that can be removed, that is left (medians)."""
-    before, after = change.medians
-    return (after - 1.0) / (before - 1.0)
-
-
 def _closeness(change: Change) -> dict[str, float]:
     """Spread and range of the values after, and that spread over the spread of the values before."""
     spread = spread_of(change.after)
@@ -82,10 +69,15 @@ def _separation(change: Change) -> float:
 
 
 def _improvements(label: str, results: Results, quantities: Iterable[str], part: str = "") -> Iterator[Case]:
+    """Share of repetitions that improve, ratio of medians, gap between the boxes, and the part of the excess left."""
     for quantity in quantities:
         change = _change(results, quantity)
-        excess = {} if quantity == "R" else {"excess left": _excess_left(change)}
-        yield Case(f"{quantity} at {label}", _improvement(change) | excess, part)
+        before, after = change.medians
+        gap = quantile(change.before, 0.25) - quantile(change.after, 0.75)
+        values = {"share": change.improved, "ratio": after / before, "gap": gap / before}
+        if quantity != "R":  # a factor is at least 1: no more than its excess can be removed
+            values["excess left"] = (after - 1.0) / (before - 1.0)
+        yield Case(f"{quantity} at {label}", values, part)
 
 
 def _gains(label: str, results: Results, part: str, group: str = "") -> Iterator[Case]:
@@ -144,17 +136,13 @@ def abalone_improvement(archive: Archive) -> Iterator[Case]:
         yield from _improvements(label, results, _FACTORS, attribute)
         for case in _improvements(label, results, ("R",), attribute):
             yield Case(case.name, case.values, attribute, counts=False)
-        after = _part_left(results)
+        # tr K = N for a kernel that is 1 on its diagonal
+        after = results.constants["trace"] / float(results.provenance["data"]["N"])
         if attribute in earlier:
             low, before = earlier[attribute]
             values = {"growth": after / before, "part left before": before, "after": after}
             yield Case(f"decay from {low} to {label}", values, attribute)
         earlier[attribute] = label, after
-
-
-def _part_left(results: Results) -> float:
-    """‖K − K_n‖_* over tr K, which is N for a kernel that is 1 on its diagonal."""
-    return results.constants["trace"] / float(results.provenance["data"]["N"])
 
 
 def abalone_gain_and_impact(archive: Archive) -> Iterator[Case]:
@@ -182,21 +170,16 @@ def magic_improvement(archive: Archive) -> Iterator[Case]:
     """M1: improvement of R and E_tr, and the part of the fall of R in the last fifth of the steps."""
     for n in (100, 200):
         yield from _improvements(f"n = {n}", _stored(archive, f"figure-4-n{n}"), ("R", "E_tr"))
-    late, scatter = _late_fall(_stored(archive, "figure-4-n200"))
-    yield Case("not completed", {"unfinished": late, "change between records": scatter})
+    yield Case("not completed", {"unfinished": _late_fall(_stored(archive, "figure-4-n200"))})
 
 
-def _late_fall(results: Results) -> tuple[float, float]:
-    """The part of the fall of R in the last fifth of the first recorded descent; the mean change between records."""
+def _late_fall(results: Results) -> float:
+    """The part of the fall of R in the last fifth of the first recorded descent."""
     curves = results.curves
     curve = curves[curves["repetition"] == curves["repetition"].min()]
     steps, R = curve["iteration"].to_numpy(), curve["R"].to_numpy()
-    fall = float(R[0] - R[-1])
-    if fall == 0.0:
-        return 0.0, 0.0
     then = R[np.searchsorted(steps, 0.8 * steps[-1])]
-    tail = R[-max(2, len(R) // 5) :]
-    return float(then - R[-1]) / fall, float(np.abs(np.diff(tail)).mean()) / fall
+    return float(then - R[-1]) / float(R[0] - R[-1])
 
 
 def miniboone(archive: Archive) -> Iterator[Case]:

@@ -77,8 +77,6 @@ def movement_cases(rho: str, walked: Walks) -> Iterator[Case]:
         yield Case(f"{group}, Figure 1", {threshold: float(each[0])}, rho, group)
         others = {threshold: float(each.mean()), "descents that pass": int((each >= limit).sum())}
         yield Case(f"{group}, mean of {len(each)} descents", others, rho, group, counts=False)
-    furthest = {"spacings": float(spacings[0].max())}
-    yield Case("the furthest landmark of Figure 1", furthest, rho, "far", counts=False)
 
 
 def arrangement(archive: Archive) -> Iterator[Case]:
