@@ -70,24 +70,15 @@ def label(test: str) -> str:
 
 
 def check(test: str) -> Check:
-    """Read a test; KeyError if it does not exist."""
+    """Read a test; ValueError if it does not exist."""
     file, _, name = test.partition("::")
-    return _checks(ROOT / file)[name]
+    text = (ROOT / file).read_text(encoding="utf-8")
+    (node,) = (each for each in ast.parse(text).body if isinstance(each, ast.FunctionDef) and each.name == name)
+    catches = (ast.get_docstring(node) or "").split("\n\n")[0].replace("\n", " ")
+    decorators = "".join(f"@{ast.unparse(each)}\n" for each in node.decorator_list)
+    return Check(test, catches, decorators + (ast.get_source_segment(text, node) or ""))
 
 
 def checks() -> list[Check]:
     """The tests of all formulas."""
     return [check(test) for test in dict.fromkeys(test for each in read().values() for test in each.tests)]
-
-
-@cache
-def _checks(path: Path) -> dict[str, Check]:
-    text = path.read_text(encoding="utf-8") if path.is_file() else ""
-    found = {}
-    for node in ast.parse(text).body:
-        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
-            catches = (ast.get_docstring(node) or "").split("\n\n")[0].replace("\n", " ")
-            decorators = "".join(f"@{ast.unparse(each)}\n" for each in node.decorator_list)
-            code = decorators + (ast.get_source_segment(text, node) or "")
-            found[node.name] = Check(f"{path.relative_to(ROOT).as_posix()}::{node.name}", catches, code)
-    return found
