@@ -16,7 +16,6 @@ import nystrom_lib as nl
 
 from ..errors import ConfigurationError
 from ..experiments.outcome import Array
-from ..experiments.paper import values
 from ..figures import style
 from ..settings import setting
 from ..studies import costs
@@ -29,13 +28,10 @@ from .points import OnBigaussian, number_of_points
 class ApproximationParameters(OnBigaussian):
     """The parameters of chapter 1; the defaults are the values of §4.1."""
 
-    N: int = number_of_points(10, 5000)
+    N: int = number_of_points(80, 5000)
     n: int = setting(8, at_least=1, meaning="number of landmark points in the pictures of the matrices")
     ns: tuple[int, ...] = setting((1, 2, 5, 10, 20, 40, 80), at_least=1, meaning="numbers of landmarks tried")
     m: int = setting(5, at_least=1, at_most=1000, meaning="random samples for each number of landmarks")
-    hard_ns: tuple[int, ...] = setting(
-        values(2, "n"), at_least=1, meaning="numbers of landmarks in the table of digits"
-    )
     cost_Ns: tuple[int, ...] = setting(
         (500, 1000, 2000, 4000), at_least=100, at_most=20_000, meaning="numbers of points for the timings; two or more"
     )
@@ -43,7 +39,7 @@ class ApproximationParameters(OnBigaussian):
 
     def check(self) -> None:
         """Refuse what no single parameter shows."""
-        self.at_most_N("n", "ns", "hard_ns")
+        self.at_most_N("n", "ns")
         if len(self.cost_Ns) < 2:
             raise ConfigurationError("cost_Ns", f"is {list(self.cost_Ns)}; a slope needs two or more.")
 
@@ -66,7 +62,6 @@ CHAPTER = Chapter(
             "N": 200,
             "ns": (1, 5, 20),
             "m": 2,
-            "hard_ns": (20, 60),
             "cost_Ns": (200, 400),
         },
     },
@@ -92,7 +87,7 @@ def figure_matrices(data: Array, sample: Array, K: Array, K_hat: Array) -> Figur
         (panels[0, 1], K, r"$\mathbf{K}$", {"vmin": 0.0, "vmax": top}),
         (panels[1, 0], K_hat, r"$\hat{\mathbf{K}}(\mathcal{S})$", {"vmin": 0.0, "vmax": top}),
         (panels[1, 1], K - K_hat, r"$\mathbf{K}-\hat{\mathbf{K}}(\mathcal{S})$",
-         {"vmin": -far, "vmax": far, "cmap": style.DIVERGING}),
+         {"vmin": -far, "vmax": far, "cmap": "PuOr_r"}),
     ):  # fmt: skip
         figure.colorbar(axes.imshow(matrix, interpolation="nearest", **limits), ax=axes, shrink=0.85)
         axes.set(xticks=[], yticks=[], title=title)

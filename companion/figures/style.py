@@ -43,8 +43,6 @@ CYCLE = (OPTIMISED, "#b0325b", "#4c9a8f", "#e8a33d", "#8d97a1")
 DASHES = ("-", (0, (5, 1.5)), (0, (1, 1.2)), (0, (5, 1.5, 1, 1.5)), (0, (8, 2)))
 #: For surfaces and densities: perceptually uniform.
 COLOUR_MAP = "cividis"
-#: For differences: 0 is white.
-DIVERGING = "PuOr_r"
 INK, PAPER, GRID = "#22262a", "#fdfdfc", "#e6e7e8"
 
 #: The width of a page's column, in inches.
