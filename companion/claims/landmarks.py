@@ -68,12 +68,11 @@ def movement_cases(rho: str, walked: Walks) -> Iterator[Case]:
         # A landmark that never moved has a path of length 0: it does not wind.
         winding = np.where(walked.length > 0.0, walked.length / displacement, 1.0)
     shares = {
-        "some": (spacings >= CLAIMS["B1"].limit("far")).mean(axis=1),
-        "complex": (winding >= CLAIMS["B1"].limit("winding")).mean(axis=1),
+        ("far", "some"): (spacings >= CLAIMS["B1"].limit("far")).mean(axis=1),
+        ("complex", "complex"): (winding >= CLAIMS["B1"].limit("winding")).mean(axis=1),
     }
-    for threshold, each in shares.items():
+    for (group, threshold), each in shares.items():
         limit = CLAIMS["B1"].limit(threshold)
-        group = {"some": "far", "complex": "complex"}[threshold]
         yield Case(f"{group}, Figure 1", {threshold: float(each[0])}, rho, group)
         others = {threshold: float(each.mean()), "descents that pass": int((each >= limit).sum())}
         yield Case(f"{group}, mean of {len(each)} descents", others, rho, group, counts=False)
