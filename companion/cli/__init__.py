@@ -23,10 +23,9 @@ Exit codes:
 """
 
 
-SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
-
-
-@click.group("nystrom", epilog=EPILOG, context_settings=SETTINGS)
+@click.group(
+    "nystrom", epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
 @click.version_option(package_name="nystrom-lib", prog_name="nystrom")
 def nystrom() -> None:
     """Local optimisation of Nyström samples: chapters, experiments and data of arXiv 2203.13284.

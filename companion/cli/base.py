@@ -8,14 +8,12 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from ..errors import CompanionError, ConfigurationError
 from ..wording import did_you_mean
-
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Command(click.Command):
@@ -43,7 +41,7 @@ JOBS = click.option("--jobs", type=click.IntRange(1), metavar="N", help="Number 
 DASK = click.option("--dask", metavar="ADDRESS", help="Compute on this Dask cluster, e.g. tcp://10.0.0.5:8786.")
 
 
-def folder_option(name: str, help: str) -> Callable[[Function], Function]:
+def folder_option(name: str, help: str) -> Callable[[Any], Any]:
     """An option for a folder; one that cannot be written to is refused."""
 
     def writable(context: click.Context, parameter: click.Parameter, value: Path | None) -> Path | None:

@@ -6,7 +6,7 @@ import csv
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -42,7 +42,7 @@ def _names(context: click.Context, parameter: click.Parameter, value: tuple[str,
 DEFAULTS = {"n": None, "start": "auto"}
 
 
-def _option(name: str, declared: Declared) -> Callable[[Any], Any]:
+def _option(name: str, declared: Declared) -> click.Option:
     """The option for a setting of :class:`Request`."""
     word, default = "-n" if name == "n" else f"--{name.replace('_', '-')}", DEFAULTS.get(name, declared.default)
     how: dict[str, Any] = {"default": default, "show_default": default not in (None, False, ())}
@@ -56,24 +56,18 @@ def _option(name: str, declared: Declared) -> Callable[[Any], Any]:
         how["type"] = click.Choice(declared.choices)
     else:
         how["type"] = declared.item
-    return click.option(word, name, help=f"{declared.meaning[0].upper()}{declared.meaning[1:]}", **how)
+    return click.Option([word, name], help=f"{declared.meaning[0].upper()}{declared.meaning[1:]}", **how)
 
 
-def _options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options for all settings of :class:`Request` but the file."""
-    for name, declared in reversed(Request.declared().items()):
-        if name != "file":
-            command = _option(name, declared)(command)
-    return command
+SETTINGS: list[click.Parameter] = [_option(name, each) for name, each in Request.declared().items() if name != "file"]
 
 
-@click.command("optimise", cls=Command, short_help="find landmarks for your own file")
+@click.command("optimise", cls=Command, short_help="find landmarks for your own file", params=SETTINGS)
 @click.argument("file", type=click.Path(exists=True))
 @click.option(
     "-o", "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", default="landmarks.npy",
     show_default=True, help="File of the landmarks, .npy or .csv.",
 )  # fmt: skip
-@_options
 @DASK
 @JOBS
 def optimise(out: Path, dask: str | None, jobs: int | None, **options: Any) -> None:

@@ -16,15 +16,14 @@ from ..choices import KERNEL_NAMES, METHODS, STARTS
 from ..errors import ConfigurationError
 from ..settings import Settings, setting
 
-#: A small file that comes with the notebooks, so that the chapter runs without one.
-EXAMPLE = "data/abalone_measurements.csv"
-
 
 @dataclass(frozen=True)
 class Request(Settings):
     """Landmarks for a file. The defaults are those of chapter 13; null leaves a choice to a rule."""
 
-    file: str = setting(EXAMPLE, meaning="the file: CSV (also compressed), Parquet or NPY, a row per point")
+    file: str = setting(
+        "data/abalone_measurements.csv", meaning="the file: CSV (also compressed), Parquet or NPY, a row per point"
+    )
     n: int | None = setting(20, at_least=1, meaning="number of landmarks; by default 100, or as the tolerance needs")
     tolerance: float | None = setting(None, above=0, meaning="in place of n: the relative error allowed, e.g. 0.05")
     method: str = setting("auto", choices=METHODS, meaning="the objective to minimise, or a method of choosing points")
