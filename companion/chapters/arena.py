@@ -100,17 +100,14 @@ def medians(trials: pd.DataFrame) -> pd.DataFrame:
     return table.reset_index()
 
 
-def within(table: pd.DataFrame, budget: float) -> pd.DataFrame:
-    """The best median of each method among the trials given, or needing, no more than this time."""
+def winners(table: pd.DataFrame, budget: float, allowed: Sequence[str]) -> pd.Series:
+    """How many problems each method is the one to use on: the simplest of those within ``SAME`` of the lowest error.
+
+    The error of a method is its lowest median among the trials given, or needing, no more than this time.
+    """
     done = table[table["budget"].fillna(table["seconds"]) <= budget]
     lowest = done.groupby(["problem", "way"], sort=False)["E_tr"].min().unstack("way")
-    return lowest.reindex(list(dict.fromkeys(table["problem"])))
-
-
-def winners(table: pd.DataFrame, budget: float, allowed: Sequence[str] = SIMPLEST) -> pd.Series:
-    """How many problems each method is the one to use on: the simplest of those within ``SAME`` of the lowest error."""
-    reached = within(table, budget)
-    reached = reached[[name for name in allowed if name in reached]]
+    reached = lowest.reindex(table["problem"].unique())[[name for name in allowed if name in lowest]]
     return reached.le(reached.min(axis=1) * (1.0 + SAME), axis=0).idxmax(axis=1).value_counts()
 
 

@@ -33,6 +33,8 @@ from ..settings import Settings, setting
 from .base import Chapter
 
 FILE = Path("beyond") / "prediction.json"
+#: An earlier study: models on landmarks that have not seen the targets.
+EARLIER = Path("beyond") / "models.json"
 COLUMNS = ["problem", "split", "N", "n", "method", "error"]
 PROBLEMS = ("rings", "class", "digits", "breast cancer", "diabetes", "friedman1")
 TITLES = {
@@ -264,6 +266,33 @@ def cases(table: pd.DataFrame, p: PredictionParameters) -> Mapping[str, dict[str
         "X22": ratios((FITTED, small), ("boosting, tuned", 0)),
         "X23": ratios((FITTED, large), (FITTED, small)),
         "X24": {name: value for each in few for name, value in each.items()},
+    }
+
+
+def earlier_cases(results: Path = RESULTS) -> dict[str, dict[str, float]]:
+    """The numbers that answer X11, X12, X13, X17 and X18, by question and case; none if they are not stored."""
+    if not (results / EARLIER).is_file():
+        return {}
+    stored = json.loads((results / EARLIER).read_text(encoding="utf-8"))
+    table = pd.DataFrame(stored["rows"], columns=stored["columns"])
+    table["data"] = table["task"].map({"rings": "Abalone", "class": "MAGIC"})
+    medians = table.groupby(["data", "n", "way"])[["loss", "lost", "squared"]].median().unstack("way")
+    loss, lost, squared = (medians[name] for name in ("loss", "lost", "squared"))
+    # the rows called exact have all training points as landmarks, whatever n
+    exact = table[table["way"] == "exact"].groupby("data")["squared"].median()
+    numbers = {
+        "X11": (loss["trace"] / loss["uniform"]).loc[["Abalone"]],
+        "X12": (loss["trace"] / loss["uniform"]).loc[["MAGIC"]],
+        "X13": (loss["k-means"] / loss["uniform"]).loc[["MAGIC"]],
+        "X17": lost["trace"] / lost["uniform"],
+        "X18": 1.0 - exact.reindex(squared.index, level="data") / squared["uniform"],
+    }
+    both = ("X17", "X18")
+    return {
+        name: {
+            f"{data}, n = {n}" if name in both else f"n = {n}": float(each) for (data, n), each in row.dropna().items()
+        }
+        for name, row in numbers.items()
     }
 
 

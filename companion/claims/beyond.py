@@ -14,7 +14,7 @@ from ..experiments.problems import BEYOND, CENTRES, PROBLEMS
 from ..results.archive import Archive
 from ..results.table import Results
 from ..studies import beyond as studies
-from ..studies import models, real_rows
+from ..studies import real_rows
 from ..wording import number, percent
 from .base import Case, Claim, Finding, Outcome, Threshold
 from .declared import QUESTIONS
@@ -83,10 +83,10 @@ def stored_answers(folder: Path) -> dict[str, Answer]:
     """The answers that follow from the stored results; none if something is missing there."""
     stored = Archive(folder / "beyond")
     results = {tuple(name.split(".", 1)): each for name in BEYOND if (each := stored.results(name)) is not None}
-    fits = models.load(folder / models.FILE)
-    if fits is None or len(results) != len(BEYOND):
+    earlier = prediction.earlier_cases(folder)
+    if not earlier or len(results) != len(BEYOND):
         return {}
-    cases = stored_cases(results) | models.cases(fits)  # type: ignore[arg-type]
+    cases = stored_cases(results) | earlier  # type: ignore[arg-type]
     for file in COMPUTED:
         cases |= (Archive(folder).file(file) or {"cases": {}})["cases"]
     if study := prediction.load(folder):

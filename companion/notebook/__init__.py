@@ -1,9 +1,4 @@
-"""Notebooks: what one calls while it runs (``begin``, and the page it gives), and how one is executed and kept.
-
->>> from companion import notebook
->>> notebook.begin.__module__
-'companion.notebook.page'
-"""
+"""Notebooks: what one calls while it runs (``begin``, and the page it gives), and how one is executed and kept."""
 
 from __future__ import annotations
 

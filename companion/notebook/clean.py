@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
@@ -40,23 +39,18 @@ def clean(notebook: NotebookNode) -> NotebookNode:
         notebook.metadata.pop(key, None)
     notebook.metadata.update(kernelspec=dict(_KERNEL), language_info=dict(_LANGUAGE))
     for cell in notebook.cells:
-        _clean_cell(cell)
+        for key in ("papermill", "execution", "ExecuteTime", "collapsed", "scrolled"):
+            cell.metadata.pop(key, None)
+        if INJECTED in tags(cell):
+            cell.id = INJECTED
+            cell.metadata.tags = [INJECTED, "remove-cell"]
+        if not tags(cell):
+            cell.metadata.pop("tags", None)
+        for output in cell.get("outputs", []):
+            output.pop("transient", None)
     return notebook
-
-
-def _clean_cell(cell: NotebookNode) -> None:
-    for key in ("papermill", "execution", "ExecuteTime", "collapsed", "scrolled"):
-        cell.metadata.pop(key, None)
-    if INJECTED in tags(cell):
-        cell.id = INJECTED
-        cell.metadata.tags = [INJECTED, "remove-cell"]
-    if not tags(cell):
-        cell.metadata.pop("tags", None)
-    for output in cell.get("outputs", []):
-        output.pop("transient", None)
 
 
 def tags(cell: NotebookNode) -> list[str]:
     """The tags of a cell."""
-    listed: Any = cell.metadata.get("tags", [])
-    return list(listed)
+    return list(cell.metadata.get("tags", []))

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import papermill  # type: ignore[import-untyped]
 from nbformat import NotebookNode
@@ -19,7 +20,7 @@ from papermill.exceptions import PapermillExecutionError  # type: ignore[import-
 from tqdm import tqdm
 
 from ..atomic_write import write_text
-from ..chapters import Chapter, chapter
+from ..chapters import Chapter
 from ..errors import CompanionError, ConfigurationError, Interrupted
 from ..results import provenance
 from ..settings import Plain, Settings
@@ -29,13 +30,11 @@ from .page import DASK, JOBS, RUN_FOLDER
 
 RECORD, LOG, REPETITIONS = "run.json", "run.log", "repetitions"
 
-#: Seconds that a kernel may take to start on a busy machine.
-START_SECONDS = 300
 _PROGRESS = " companion.running.progress: "
 
 
 def execute(
-    which: str | Chapter,
+    this: Chapter,
     values: Mapping[str, Any] | None = None,
     out: str | Path = "run",
     *,
@@ -50,7 +49,6 @@ def execute(
     used with ``resume`` only; finished repetitions are then kept. If a cell fails, CompanionError names it, and the
     notebook up to that cell is kept.
     """
-    this = chapter(which) if isinstance(which, str) else which
     settings = this.settings(values, profile)
     folder = Path(out).absolute()
     _check_folder(folder, this, settings, resume)
@@ -73,7 +71,7 @@ def execute(
     record("running")
     environment = {RUN_FOLDER: str(folder), JOBS: str(jobs or ""), DASK: dask or ""}
     try:
-        with _variables(environment), _progress_of(folder / LOG):
+        with patch.dict(os.environ, environment), _progress_of(folder / LOG):  # a kernel inherits the variables
             run_notebook(this, settings, target)
     except KeyboardInterrupt:
         record("interrupted")
@@ -83,7 +81,7 @@ def execute(
         raise
     finally:
         if target.is_file():
-            write_html(target, this)
+            write_html(target, this.title)
     shutil.rmtree(folder / REPETITIONS, ignore_errors=True)
     record("finished")
     return target
@@ -105,7 +103,7 @@ def run_notebook(this: Chapter, settings: Settings, target: Path, cwd: Path | No
             parameters=values,
             kernel_name="python3",
             language="python",
-            start_timeout=START_SECONDS,
+            start_timeout=300,  # seconds, on a busy machine
             progress_bar=sys.stderr.isatty(),
             record_timing=False,
             shutdown_kernel="immediate",  # after Ctrl-C the kernel would print a traceback
@@ -130,18 +128,6 @@ def run_notebook(this: Chapter, settings: Settings, target: Path, cwd: Path | No
         if target.is_file():
             write_notebook(clean(read_notebook(target)), target)
     return read_notebook(target)
-
-
-@contextmanager
-def _variables(values: Mapping[str, str]) -> Iterator[None]:
-    """Set environment variables, which a kernel inherits."""
-    before = dict(os.environ)
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        os.environ.clear()
-        os.environ.update(before)
 
 
 @contextmanager

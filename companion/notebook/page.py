@@ -185,12 +185,6 @@ class Page:
             (figures / f"{name}.png").write_bytes(style.png(figure, dpi=200))
         _display({"image/svg+xml": svg, "text/plain": f"<Figure {name}>"})
 
-    @property
-    def threads(self) -> str:
-        """The number of threads in words."""
-        count = self.jobs or provenance.cores()
-        return f"{count} thread{'s' if count != 1 else ''}"
-
     def foot(self) -> None:
         """The origin of the numbers, the time taken, and the command that runs the chapter again."""
         if self._origins:
@@ -205,8 +199,9 @@ class Page:
         here = provenance.environment()
         commit = f", commit {here['commit'][:10]}{' with changes' if here['dirty'] else ''}" if here["commit"] else ""
         packages = ", ".join(f"{name} {version}" for name, version in here["packages"].items())
+        threads = self.jobs or provenance.cores()
         rows = [
-            ["Run", f"{time.perf_counter() - self._began:.1f} s on {self.threads}"],
+            ["Run", f"{time.perf_counter() - self._began:.1f} s on {threads} thread{'s' if threads != 1 else ''}"],
             ["Machine", f"{here['cpu']}, {here['cores']} cores, {here['system']}"],
             ["Library", f"nystrom_lib {here['library']}{commit}"],
             ["Python", f"{here['python']}; {packages}"],

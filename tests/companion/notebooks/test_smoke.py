@@ -24,7 +24,7 @@ NAMES = [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) f
 @pytest.mark.parametrize("name", NAMES)
 def test_a_notebook_runs_from_nothing(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = tmp_path / name
-    execute(name, {}, run, profile="smoke", jobs=1)
+    execute(CHAPTERS[name], {}, run, profile="smoke", jobs=1)
     # A slow machine shows lines on the progress.
     assert [line for line in capsys.readouterr().err.splitlines() if not re.search(r": \d+/\d+ \w+s", line)] == []
     assert json.loads((run / "run.json").read_text())["status"] == "finished"
