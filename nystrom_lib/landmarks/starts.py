@@ -19,12 +19,12 @@ from scipy.linalg import cho_factor, solve_triangular
 from .. import _validation as check
 from .._core import nearest as loops
 from .._core import residuals, tiles
+from .._memory import gigabytes, memory
 from .._sums import middle
 from .._threads import limit_blas_threads, thread_pool
 from .._validation import Array, as_writable
 from ..approximation import _diagonal
 from ..kernels import Gaussian, Kernel, require
-from .cholesky import PartialCholesky
 
 PAIRS = 400_000_000  #: pairs of points and seeds that k-means++ goes through at most
 SHARE = 10  #: data points for each seed, at least
@@ -33,6 +33,7 @@ TOLERANCE = 1e-4  #: of k-means: scikit-learn's
 BLOCKS = 10  #: how many blocks of proposals make n
 LEAST = 32  #: proposals of a block, at least
 EMBEDDED = 2000  #: points that represent the data in kernel herding
+FLOOR = 100.0 * float(np.finfo(float).eps)  #: residuals below this, relative to K(x, x), are rounding
 
 _ROWS = 1000  # of a matrix between data and other points, held at a time
 _SMALLEST = 1e-10  # ridge of leverage scores, relative to K(x, x)
@@ -147,6 +148,74 @@ def cell_means(data: NDArray[Any], labels: NDArray[np.int64], sample: Array) -> 
     columns = [np.bincount(labels, data[:, l] - centre[l], n) for l in range(data.shape[1])]
     means = centre + np.column_stack(columns) / np.maximum(counts, 1)[:, None]
     return np.where(counts[:, None] > 0, means, sample)
+
+
+class PartialCholesky:
+    """A Cholesky decomposition K ≈ Fᵀ F grown pivot by pivot; F is n × N, which is what these starts need of memory."""
+
+    def __init__(self, kernel: Kernel, data: NDArray[Any], n: int) -> None:
+        size, there = 8.0 * n * len(data), memory()
+        if size > there:
+            raise ValueError(
+                f"n is {n:,}; it must be at most {int(there / 8.0 / len(data)):,}, for n rows of {len(data):,} numbers "
+                f"take {gigabytes(size)} of {gigabytes(there)} of memory: 'uniform' does without."
+            )
+        self.kernel = kernel
+        self.points = data.astype(np.float64, copy=False)
+        diagonal = kernel.diagonal(self.points)
+        if (diagonal < 0.0).any():
+            raise ValueError(
+                f"kernel gives K(x, x) = {diagonal.min():g} at data point {diagonal.argmin()}; it must be positive "
+                "semi-definite for pivots of a Cholesky decomposition."
+            )
+        self.residual = diagonal.copy()  #: K(x, x) − K̂(x, x), 0 where it is rounding
+        self.floor = FLOOR * diagonal
+        self.pivots = np.empty(0, np.int64)
+        self._factor = np.empty((n, len(data)))
+
+    def add(self, pivots: NDArray[np.int64], lower: Array) -> None:
+        """Take in new pivots, ``lower`` being the Cholesky factor of what was left among them."""
+        done = len(self.pivots)
+        before = self._factor[:done]
+        new = self._factor[done : done + len(pivots)]
+        new[:] = self.kernel.matrix(self.points[pivots], self.points)
+        new -= before[:, pivots].T @ before
+        new[:] = solve_triangular(lower, new, lower=True, check_finite=False)
+        self.residual -= np.einsum("ij,ij->j", new, new)
+        self.residual[self.residual <= self.floor] = 0.0
+        self.residual[pivots] = 0.0
+        self.pivots = np.concatenate([self.pivots, pivots])
+
+    def add_random(self, size: int, rng: np.random.Generator) -> None:
+        """Take in pivots drawn in proportion to the residuals: ``size`` proposals, of which some are accepted."""
+        proposed = rng.choice(len(self.residual), size, p=self.residual / self.residual.sum())
+        rows = self._factor[: len(self.pivots), proposed]
+        left = self.kernel.matrix(self.points[proposed]) - rows.T @ rows
+        accepted, lower = rejection(left, self.floor[proposed], rng.random(size))
+        accepted = accepted[: len(self._factor) - len(self.pivots)]
+        if len(accepted):
+            self.add(proposed[accepted], lower[accepted, : len(accepted)])
+        else:
+            self.residual[proposed[0]] = 0.0  # it was rounding
+
+
+def rejection(left: Array, floor: Array, chance: Array) -> tuple[NDArray[np.int64], Array]:
+    """Which proposals are accepted, and a matrix whose rows of that number are the Cholesky factor among them.
+
+    A proposal was made with the residual at the start of the block in place of that after those accepted before it: it
+    is accepted with the probability of their ratio. The first always is, unless it is rounding.
+    """
+    residual = left.diagonal().copy()
+    least = np.maximum(floor, chance * residual)
+    accepted: list[int] = []
+    lower = np.zeros_like(left)
+    for i in range(len(left)):
+        if residual[i] > least[i] and (column := left[:, i] - lower @ lower[i])[i] > floor[i]:
+            new = lower[:, len(accepted)]
+            new[i:] = column[i:] / math.sqrt(column[i])
+            residual -= new * new
+            accepted.append(i)
+    return np.array(accepted, np.int64), lower
 
 
 def rpcholesky(kernel: Kernel, data: NDArray[Any], n: int, rng: np.random.Generator) -> Drawn:

@@ -21,10 +21,9 @@ from .._local import EXACT
 from .._validation import Array
 from ..kernels import Kernel
 from .bounds import CERTIFIED, error_and_bound, largest_diagonal, mean_below
-from .cholesky import PartialCholesky
 from .exchange import CANDIDATES, best_additions, removal_costs
 from .search import Landmarks, Search
-from .starts import Drawn
+from .starts import Drawn, PartialCholesky
 
 RATIO = 0.5  #: moved landmarks for each pivot of the same error, as long as no descent was made
 SUBSET = 2_048  #: points among which pivots are looked for, four times as many where these do not suffice

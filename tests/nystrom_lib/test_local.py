@@ -10,8 +10,8 @@ import pytest
 import nystrom_lib as nl
 from nystrom_lib import _local, _memory, approximation
 from nystrom_lib._local import residuals_from_nearest
-from nystrom_lib.landmarks import cholesky
 from nystrom_lib.landmarks import search as landmarks_module
+from nystrom_lib.landmarks import starts
 from tests.bits import digest
 from tests.cases import Floats, cloud, pair
 
@@ -129,7 +129,7 @@ def test_a_factor_larger_than_memory_is_refused() -> None:
 
 @pytest.mark.parametrize("way", ["rpcholesky", "greedy"])
 def test_a_start_that_does_not_fit_is_refused_in_a_sentence(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cholesky, "memory", lambda: 8 * 60 * 25)
+    monkeypatch.setattr(starts, "memory", lambda: 8 * 60 * 25)
     X, _ = cloud(2, 60, 1)
     nl.initial_sample(KERNEL, X, 25, way, seed=0)
     sentence = r"^n is 26; it must be at most 25, for n rows of 60 numbers take .* of memory: 'uniform' does without\.$"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import nystrom_lib as nl
-from nystrom_lib.landmarks import cholesky, starts
+from nystrom_lib.landmarks import starts
 from tests.cases import BUILT_IN, Floats, cloud, pair
 
 from .test_starts import indices_of
@@ -169,16 +169,16 @@ def test_rpcholesky_draws_by_the_residual(name: str) -> None:
 @pytest.mark.parametrize("method", ["rpcholesky", "greedy"])
 def test_cholesky_goes_as_deep_as_double_precision(method: str, rho: float) -> None:
     """Catches a factor that drifts or ends early: the residuals are those of the library's own approximation."""
-    kept: list[cholesky.PartialCholesky] = []
-    original = cholesky.PartialCholesky.__init__
+    kept: list[starts.PartialCholesky] = []
+    original = starts.PartialCholesky.__init__
 
-    def remember(self: cholesky.PartialCholesky, *arguments: object) -> None:
+    def remember(self: starts.PartialCholesky, *arguments: object) -> None:
         original(self, *arguments)  # type: ignore[arg-type]
         kept.append(self)
 
     X, _ = cloud(4, 600, 1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cholesky.PartialCholesky, "__init__", remember)
+        patch.setattr(starts.PartialCholesky, "__init__", remember)
         sample = nl.initial_sample(nl.Gaussian(rho), X, 60, method, seed=1)
     found = nl.NystromApproximation(nl.Gaussian(rho), sample).residuals(X)
     assert (found.max() < 1e-6) == (rho < 1.0)
