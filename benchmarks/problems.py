@@ -69,10 +69,10 @@ def load(name: str, N: int) -> Array:
     # Making the stand-in takes longer than a quick run.
     if name == "miniboone" and N <= QUICK_N:
         return np.random.default_rng(0).standard_normal((N, MINIBOONE.d))
-    X = nl.datasets.REGISTRY[name]().X
+    X = getattr(nl.datasets, name)().X
     return np.array(X[:N], dtype=np.float64, order="C")
 
 
 def is_stand_in(name: str) -> bool:
     """Whether the points are artificial ones of the same shape."""
-    return bool(nl.datasets.REGISTRY[name]().stand_in)
+    return bool(getattr(nl.datasets, name)().stand_in)
