@@ -100,7 +100,7 @@ def large() -> dict[str, Any]:
     data, stored = np.asarray(loaded.X), Results.load(FOLDER / f"{LARGE}.parquet")
     objective = nl.TraceError(experiment.kernel, data)
     S = start(experiment, data, 0)
-    taken = best_of(lambda: radial(experiment, data, S, 0, SOME_STEPS), 1) * experiment.descent.steps / SOME_STEPS
+    taken = best_of(lambda: radial(experiment, data, S, 0, SOME_STEPS), 1) * experiment.descent.iterations / SOME_STEPS
     given = min(taken, MOST_SECONDS)
     table = stored.table.set_index("stage")
     some = costs(nl.TraceError(objective.kernel, data[:SOME_POINTS].copy()), S)

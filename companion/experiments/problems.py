@@ -76,7 +76,7 @@ PROBLEMS: Mapping[str, Problem] = MappingProxyType(_listed())
 
 # -- what is tried ---------------------------------------------------------------------------------------------
 
-#: scikit-learn's ways to choose points.
+#: scikit-learn's methods of choosing points.
 CENTRES = ("KMeans", "MiniBatchKMeans", "BisectingKMeans")
 #: The descents that follow a start.
 DESCENTS_FROM: Mapping[str, str] = {"radial": "radial-skd", "trace": "trace", "weighted": "weighted-skd"}

@@ -174,4 +174,6 @@ def covered(stored: Mapping[str, Any], norms: Iterable[Row]) -> float:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("Name the file with the sample of MiniBooNE: python -m companion.studies.real_rows FILE")
     write_text(RESULTS / FILE, json.dumps(compute(Path(sys.argv[1])), indent=1, ensure_ascii=False) + "\n")

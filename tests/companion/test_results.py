@@ -97,7 +97,7 @@ def test_stored_results_are_verified_by_doing_them_again(results: Results, tmp_p
     loaded = Results.load(results.save(tmp_path / "small.parquet"))
     verification = verify(loaded, [0, 4], constants=True)
     assert set(verification["stage"]) == {"constant", "initial", "optimised"}
-    assert (verification["difference"] == 0).all(), "the same machine: the same bits"
+    assert (verification["difference"] == 0).all(), "results are not deterministic on one machine"
 
 
 def test_a_falsified_constant_is_found(results: Results) -> None:

@@ -238,7 +238,7 @@ def test_ctrl_c_ends_a_descent(rule: str) -> None:
     assert np.isfinite(nl.descend(f, S, RULES[rule], iterations=2).sample).all()  # and the next one runs
 
 
-# --- the same bits ------------------------------------------------------------------------------------------------
+# --- deterministic ------------------------------------------------------------------------------------------------
 
 
 def digests() -> dict[str, str]:

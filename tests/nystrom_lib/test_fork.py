@@ -1,4 +1,4 @@
-"""A process forked after parallel use computes the same bits, whoever forks it: the default on Linux until 3.14."""
+"""A process forked after parallel use computes bit-for-bit identical results. Python forks by default until 3.14."""
 
 from __future__ import annotations
 

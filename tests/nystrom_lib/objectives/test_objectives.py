@@ -170,7 +170,7 @@ def test_copies_stay_finite(name: str) -> None:
         assert np.isfinite(objective.gradient(sample, [0, 0, 1])).all()
 
 
-# --- the same bits ------------------------------------------------------------------------------------------------
+# --- deterministic ------------------------------------------------------------------------------------------------
 
 
 def digests() -> dict[str, str]:
